@@ -1,0 +1,131 @@
+/** Where the model runs. `auto` takes the GPU where there is one that can be trusted, else the CPU. */
+export type BackendChoice = "auto" | "gpu" | "cpu";
+
+/**
+ * The bytes of a model file. `read` fills `into` from `offset` and returns how many bytes it wrote; it is
+ * synchronous, so it works only inside a worker (an OPFS sync access handle, or FileReaderSync over a Blob).
+ */
+export interface ByteSource {
+  readonly size: number;
+  read(offset: number, into: Uint8Array): number;
+}
+
+export interface LoadOptions {
+  backend: BackendChoice;
+  /** File or preset name, shown to people and kept in the record. */
+  name: string;
+  /** SHA-256 of the file in lower-case hex where it is known; kept in the record. */
+  sha256?: string;
+}
+
+export interface LoadProgress {
+  stage: "header" | "weights" | "check";
+  loaded_bytes: number;
+  total_bytes: number;
+}
+
+export interface EngineInfo {
+  backend: "gpu" | "cpu";
+  /** Why this backend: a sentence for people. */
+  reason: string;
+  /** GPU adapter or CPU instruction set, as far as it is known. */
+  device: string;
+  model: {
+    name: string;
+    sha256: string | null;
+    architecture: string;
+    parameters: number;
+    context_length: number;
+    layers: number;
+    width: number;
+    quantization: string;
+    file_bytes: number;
+  };
+}
+
+export interface RubricOption {
+  /** What the model answers, e.g. "4" or "pass". */
+  label: string;
+  /** What the answer is worth. */
+  value: number;
+  description: string | null;
+}
+
+export interface Rubric {
+  id: string;
+  name: string;
+  /** One of FLASK's four abilities, or null for a custom rubric. */
+  ability: "logical_thinking" | "background_knowledge" | "problem_handling" | "user_alignment" | null;
+  criterion: string;
+  /** The same criterion as a short question, or null. */
+  question: string | null;
+  /** The scale, lowest value first. */
+  options: RubricOption[];
+}
+
+export interface JudgeRequest {
+  prompt: string;
+  response: string;
+  reference?: string;
+  rubrics: Rubric[];
+}
+
+export interface OptionProbability {
+  label: string;
+  value: number;
+  /** Normalised over the options: the distribution sums to 1. */
+  probability: number;
+}
+
+/** What was left out because prompt, response and reference together exceed the model's context. */
+export interface Truncation {
+  /** "response", "prompt" or "reference": which text was cut in its middle. */
+  text: string;
+  kept_characters: number;
+  total_characters: number;
+}
+
+export type Verdict =
+  | {
+      kind: "scored";
+      /** Expectation over the distribution, in the scale's own unit. */
+      expected: number;
+      min: number;
+      max: number;
+      distribution: OptionProbability[];
+      /** Probability that the model gave to any of the options before normalising. */
+      mass: number;
+      method: "option_probabilities";
+      truncated: boolean;
+    }
+  | { kind: "unscored"; code: string; message: string };
+
+export interface RubricVerdict {
+  rubric_id: string;
+  rubric_name: string;
+  rubric_sha256: string;
+  verdict: Verdict;
+}
+
+export type JudgeEvent =
+  | { kind: "planned"; total_tokens: number; questions: number; truncations: Truncation[] }
+  | { kind: "progress"; done_tokens: number; total_tokens: number }
+  | { kind: "verdict"; index: number; verdict: RubricVerdict };
+
+/** The record of one judgement: the same JSON that `retort judge --json` prints. */
+export interface JudgeRecord {
+  format: "retort.judgement/1";
+  version: string;
+  task: "rubric_scores";
+  input: { prompt_sha256: string; response_sha256: string; reference_sha256: string | null };
+  model: { name: string; sha256: string | null; adapter: { name: string; sha256: string } | null };
+  backend: "gpu" | "cpu";
+  device: string;
+  seed: number | null;
+  orders: string[];
+  verdicts: RubricVerdict[];
+  checklist: unknown[];
+  truncations: Truncation[];
+  timings: { total_ms: number; tokens: number; tokens_reused: number };
+  cancelled: boolean;
+}

