@@ -1,0 +1,489 @@
+use std::collections::BTreeMap;
+
+use super::Value;
+use crate::quant::{SUPPORTED, TensorType};
+use crate::{ByteSource, LmError};
+
+/// Bytes read from the source at a time while reading the header.
+const CHUNK: usize = 256 * 1024;
+/// A tensor's smallest possible description: empty name, one dimension, type, offset.
+const MIN_TENSOR_INFO: u64 = 8 + 4 + 8 + 4 + 8;
+/// A metadata entry's smallest possible form: empty key, type, one byte.
+const MIN_ENTRY: u64 = 8 + 4 + 1;
+/// GGML has no tensors of more dimensions.
+const MAX_DIMENSIONS: u32 = 4;
+
+/// Where a tensor lies and what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorInfo {
+    /// Its name.
+    pub name: String,
+    /// Sizes, innermost first: a weight matrix is `[inputs, outputs]`.
+    pub shape: Vec<usize>,
+    /// GGML's number of its format.
+    pub type_id: u32,
+    /// Byte offset in the file.
+    pub offset: u64,
+}
+
+/// A GGUF file's header: metadata and the table of tensors.
+#[derive(Debug, Clone)]
+pub struct Gguf {
+    /// The file's name, for messages.
+    pub name: String,
+    /// The file's size in bytes.
+    pub size: u64,
+    metadata: BTreeMap<String, Value>,
+    tensors: BTreeMap<String, TensorInfo>,
+}
+
+impl Gguf {
+    /// Reads the header and checks it against the size of the file.
+    ///
+    /// # Errors
+    /// [`LmError::NotGguf`], [`LmError::Truncated`], [`LmError::Damaged`] (which name the field), or
+    /// [`LmError::Unsupported`] for a version of the format that is not 2 or 3.
+    pub fn read(source: &mut dyn ByteSource) -> Result<Self, LmError> {
+        let (name, size) = (source.name().to_owned(), source.size());
+        let mut header = Header { source, at: 0, buffer: Vec::new(), buffer_at: 0, name: &name, size };
+        let mut magic = [0u8; 4];
+        let head = size.min(4) as usize;
+        header.bytes_into(&mut magic[..head], "the first four bytes")?;
+        if &magic != b"GGUF" {
+            let found = if size == 0 { "nothing, it is empty".to_owned() } else { readable(&magic[..head]) };
+            return Err(LmError::NotGguf { name, found });
+        }
+        let version = header.u32("version")?;
+        if !(2..=3).contains(&version) {
+            return Err(LmError::Unsupported {
+                what: format!("version {version} of the GGUF format"),
+                instead: "convert the model with a current llama.cpp, which writes version 3".into(),
+                name,
+            });
+        }
+        let tensor_count = header.count("tensor count", MIN_TENSOR_INFO)?;
+        let entry_count = header.count("metadata count", MIN_ENTRY)?;
+
+        let mut metadata = BTreeMap::new();
+        for index in 0..entry_count {
+            let key = header.text(&format!("key of metadata entry {index}"))?;
+            let kind = header.u32(&key)?;
+            let value = header.value(kind, &key)?;
+            if metadata.insert(key.clone(), value).is_some() {
+                return Err(header.damaged(&key, "it occurs twice"));
+            }
+        }
+        let alignment = match metadata.get("general.alignment") {
+            None => 32,
+            Some(Value::Unsigned(n)) if n.is_power_of_two() && *n < (1 << 31) => *n,
+            Some(_) => return Err(header.damaged("general.alignment", "it must be a power of two below 2^31")),
+        };
+
+        let mut infos = Vec::new();
+        for index in 0..tensor_count {
+            infos.push(header.tensor_info(index)?);
+        }
+        let data_start = header.at.next_multiple_of(alignment);
+        let mut tensors = BTreeMap::new();
+        for mut info in infos {
+            let tensor = format!("tensor \"{}\"", info.name);
+            if info.offset % alignment != 0 {
+                return Err(header.damaged(&tensor, &format!("its offset is not a multiple of {alignment}")));
+            }
+            info.offset = data_start
+                .checked_add(info.offset)
+                .ok_or_else(|| header.damaged(&tensor, "its offset is beyond any file"))?;
+            let end = match TensorType::from_id(info.type_id) {
+                Some(kind) => info.byte_len(kind).and_then(|len| info.offset.checked_add(len)).ok_or_else(|| {
+                    header.damaged(
+                        &tensor,
+                        &format!("its shape {:?} is not whole blocks of {}, or too large", info.shape, kind.name()),
+                    )
+                })?,
+                // A format of unknown size can at least not begin behind the end of the file.
+                None => info.offset,
+            };
+            if end > size {
+                return Err(LmError::Truncated { name, what: tensor, needed: end, size });
+            }
+            if tensors.insert(info.name.clone(), info).is_some() {
+                return Err(header.damaged(&tensor, "it occurs twice"));
+            }
+        }
+        Ok(Self { name, size, metadata, tensors })
+    }
+
+    /// The metadata value under this key.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.metadata.get(key)
+    }
+
+    /// All tensors, by name.
+    pub fn tensors(&self) -> impl Iterator<Item = &TensorInfo> {
+        self.tensors.values()
+    }
+
+    /// The tensor of this name.
+    #[must_use]
+    pub fn tensor(&self, name: &str) -> Option<&TensorInfo> {
+        self.tensors.get(name)
+    }
+
+    /// A text.
+    ///
+    /// # Errors
+    /// [`LmError::Damaged`] if the key holds another kind of value. An absent key is `None`.
+    pub fn text(&self, key: &str) -> Result<Option<&str>, LmError> {
+        self.typed(key, "a text", |value| match value {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// An array of texts.
+    ///
+    /// # Errors
+    /// As for [`text`](Self::text).
+    pub fn texts(&self, key: &str) -> Result<Option<&[String]>, LmError> {
+        self.typed(key, "an array of texts", |value| match value {
+            Value::Texts(texts) => Some(texts.as_slice()),
+            Value::Numbers(numbers) if numbers.is_empty() => Some(&[][..]),
+            _ => None,
+        })
+    }
+
+    /// An array of numbers.
+    ///
+    /// # Errors
+    /// As for [`text`](Self::text).
+    pub fn numbers(&self, key: &str) -> Result<Option<&[f64]>, LmError> {
+        self.typed(key, "an array of numbers", |value| match value {
+            Value::Numbers(numbers) => Some(numbers.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// A count: an integer that is not negative and fits.
+    ///
+    /// # Errors
+    /// As for [`text`](Self::text).
+    pub fn count(&self, key: &str) -> Result<Option<usize>, LmError> {
+        self.typed(key, "a whole number from 0 to 2^31", |value| match value {
+            Value::Unsigned(n) => usize::try_from(*n).ok(),
+            Value::Signed(n) => usize::try_from(*n).ok(),
+            _ => None,
+        }
+        .filter(|n| *n <= 1 << 31))
+    }
+
+    /// A finite number.
+    ///
+    /// # Errors
+    /// As for [`text`](Self::text).
+    pub fn number(&self, key: &str) -> Result<Option<f64>, LmError> {
+        self.typed(key, "a finite number", |value| match value {
+            Value::Float(x) => Some(*x),
+            #[expect(clippy::cast_precision_loss, reason = "metadata numbers are small")]
+            Value::Unsigned(n) => Some(*n as f64),
+            #[expect(clippy::cast_precision_loss, reason = "metadata numbers are small")]
+            Value::Signed(n) => Some(*n as f64),
+            _ => None,
+        }
+        .filter(|x: &f64| x.is_finite()))
+    }
+
+    /// A truth value.
+    ///
+    /// # Errors
+    /// As for [`text`](Self::text).
+    pub fn flag(&self, key: &str) -> Result<Option<bool>, LmError> {
+        self.typed(key, "a truth value", |value| match value {
+            Value::Bool(flag) => Some(*flag),
+            _ => None,
+        })
+    }
+
+    /// The value, or an error that names the key and what would supply it.
+    ///
+    /// # Errors
+    /// [`LmError::MissingKey`] if `value` is `None`.
+    pub fn required<T>(&self, key: &str, value: Option<T>, supplied_by: &str) -> Result<T, LmError> {
+        value.ok_or_else(|| LmError::MissingKey {
+            name: self.name.clone(),
+            key: key.to_owned(),
+            supplied_by: supplied_by.to_owned(),
+        })
+    }
+
+    /// A metadata key that holds something impossible.
+    #[must_use]
+    pub fn damaged(&self, field: &str, problem: impl Into<String>) -> LmError {
+        LmError::Damaged { name: self.name.clone(), field: field.to_owned(), problem: problem.into() }
+    }
+
+    fn typed<'a, T>(
+        &'a self,
+        key: &str,
+        expected: &str,
+        convert: impl Fn(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, LmError> {
+        match self.metadata.get(key) {
+            None => Ok(None),
+            Some(value) => convert(value).map(Some).ok_or_else(|| {
+                self.damaged(key, format!("{expected} was expected here, and it holds {}", value.kind()))
+            }),
+        }
+    }
+
+    /// The tensor's bytes, read into `bytes`, and its format.
+    ///
+    /// # Errors
+    /// [`LmError::Tensor`] if there is no such tensor or its shape is not `shape` (innermost first);
+    /// [`LmError::Unsupported`] for a format that this engine does not read; or a failure to read.
+    pub fn read_tensor(
+        &self,
+        source: &mut dyn ByteSource,
+        tensor: &str,
+        shape: &[usize],
+        bytes: &mut Vec<u8>,
+    ) -> Result<TensorType, LmError> {
+        let wrong = |problem: String| LmError::Tensor {
+            name: self.name.clone(),
+            tensor: tensor.to_owned(),
+            problem,
+            architecture: self.text("general.architecture").ok().flatten().unwrap_or("language").to_owned(),
+        };
+        let info = self.tensor(tensor).ok_or_else(|| wrong("it is absent".into()))?;
+        if info.shape != shape {
+            return Err(wrong(format!("its shape is {:?} where {shape:?} is needed", info.shape)));
+        }
+        let kind = TensorType::from_id(info.type_id).ok_or_else(|| LmError::Unsupported {
+            name: self.name.clone(),
+            what: format!("tensor \"{tensor}\" in format {}", type_name(info.type_id)),
+            instead: format!("use a file quantized as one of {}", SUPPORTED.map(TensorType::name).join(", ")),
+        })?;
+        let len = info.byte_len(kind).and_then(|len| usize::try_from(len).ok());
+        let len = len.ok_or_else(|| wrong("it is too large for this machine".into()))?;
+        bytes.clear();
+        bytes.resize(len, 0);
+        source.read_at(info.offset, bytes)?;
+        Ok(kind)
+    }
+}
+
+impl TensorInfo {
+    /// Size in bytes, or `None` where rows are not whole blocks or the product overflows.
+    #[must_use]
+    pub fn byte_len(&self, kind: TensorType) -> Option<u64> {
+        let weights = self.shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d as u64))?;
+        let row = *self.shape.first()?;
+        if !row.is_multiple_of(kind.block_weights()) {
+            return None;
+        }
+        (weights / kind.block_weights() as u64).checked_mul(kind.block_bytes() as u64)
+    }
+}
+
+/// GGML's names of formats that may occur, so that a message can name one that is not supported.
+pub(crate) fn type_name(id: u32) -> String {
+    let known = [
+        (0, "F32"),
+        (1, "F16"),
+        (2, "Q4_0"),
+        (3, "Q4_1"),
+        (6, "Q5_0"),
+        (7, "Q5_1"),
+        (8, "Q8_0"),
+        (9, "Q8_1"),
+        (10, "Q2_K"),
+        (11, "Q3_K"),
+        (12, "Q4_K"),
+        (13, "Q5_K"),
+        (14, "Q6_K"),
+        (15, "Q8_K"),
+        (16, "IQ2_XXS"),
+        (17, "IQ2_XS"),
+        (18, "IQ3_XXS"),
+        (19, "IQ1_S"),
+        (20, "IQ4_NL"),
+        (21, "IQ3_S"),
+        (22, "IQ2_S"),
+        (23, "IQ4_XS"),
+        (29, "IQ1_M"),
+        (30, "BF16"),
+        (34, "TQ1_0"),
+        (35, "TQ2_0"),
+        (39, "MXFP4"),
+    ];
+    match known.iter().find(|(known, _)| *known == id) {
+        Some((_, name)) => (*name).to_owned(),
+        None => format!("number {id}"),
+    }
+}
+
+fn readable(bytes: &[u8]) -> String {
+    let text: String = bytes.iter().map(|&b| if b.is_ascii_graphic() { char::from(b) } else { '.' }).collect();
+    let hex: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
+    format!("\"{text}\" ({})", hex.join(" "))
+}
+
+struct Header<'a> {
+    source: &'a mut dyn ByteSource,
+    /// Offset in the file of the next byte to be read.
+    at: u64,
+    buffer: Vec<u8>,
+    /// Offset in the file of the buffer's first byte.
+    buffer_at: u64,
+    name: &'a str,
+    size: u64,
+}
+
+impl Header<'_> {
+    fn damaged(&self, field: &str, problem: &str) -> LmError {
+        LmError::Damaged { name: self.name.to_owned(), field: field.to_owned(), problem: problem.to_owned() }
+    }
+
+    /// Fails unless `len` more bytes exist.
+    fn need(&self, len: u64, what: &str) -> Result<(), LmError> {
+        let needed = self.at.saturating_add(len);
+        if needed <= self.size {
+            return Ok(());
+        }
+        Err(LmError::Truncated { name: self.name.to_owned(), what: what.to_owned(), needed, size: self.size })
+    }
+
+    fn bytes_into(&mut self, mut into: &mut [u8], what: &str) -> Result<(), LmError> {
+        self.need(into.len() as u64, what)?;
+        while !into.is_empty() {
+            let within = usize::try_from(self.at - self.buffer_at).unwrap_or(usize::MAX);
+            if within >= self.buffer.len() {
+                let len = (self.size - self.at).min(CHUNK as u64) as usize;
+                self.buffer.resize(len, 0);
+                self.buffer_at = self.at;
+                self.source.read_at(self.at, &mut self.buffer)?;
+                continue;
+            }
+            let available = &self.buffer[within..];
+            let len = available.len().min(into.len());
+            let (now, rest) = into.split_at_mut(len);
+            now.copy_from_slice(&available[..len]);
+            into = rest;
+            self.at += len as u64;
+        }
+        Ok(())
+    }
+
+    fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], LmError> {
+        let mut bytes = [0; N];
+        self.bytes_into(&mut bytes, what)?;
+        Ok(bytes)
+    }
+
+    fn u32(&mut self, what: &str) -> Result<u32, LmError> {
+        Ok(u32::from_le_bytes(self.array(what)?))
+    }
+
+    fn u64(&mut self, what: &str) -> Result<u64, LmError> {
+        Ok(u64::from_le_bytes(self.array(what)?))
+    }
+
+    /// A number of things that each take at least `least` bytes, so that the file bounds it.
+    fn count(&mut self, what: &str, least: u64) -> Result<u64, LmError> {
+        let count = self.u64(what)?;
+        let len = count.checked_mul(least).ok_or_else(|| self.damaged(what, &format!("{count} is absurd")))?;
+        self.need(len, &format!("{what} {count}"))?;
+        Ok(count)
+    }
+
+    fn text(&mut self, what: &str) -> Result<String, LmError> {
+        let len = self.count(what, 1)?;
+        let len = usize::try_from(len).map_err(|_| self.damaged(what, "its text is too long"))?;
+        let mut bytes = vec![0; len];
+        self.bytes_into(&mut bytes, what)?;
+        String::from_utf8(bytes).map_err(|_| self.damaged(what, "its text is not UTF-8"))
+    }
+
+    fn value(&mut self, kind: u32, key: &str) -> Result<Value, LmError> {
+        Ok(match kind {
+            8 => Value::Text(self.text(key)?),
+            9 => self.array_value(key)?,
+            _ => self.scalar(kind, key)?,
+        })
+    }
+
+    fn scalar(&mut self, kind: u32, key: &str) -> Result<Value, LmError> {
+        Ok(match kind {
+            0 => Value::Unsigned(u8::from_le_bytes(self.array(key)?).into()),
+            1 => Value::Signed(i8::from_le_bytes(self.array(key)?).into()),
+            2 => Value::Unsigned(u16::from_le_bytes(self.array(key)?).into()),
+            3 => Value::Signed(i16::from_le_bytes(self.array(key)?).into()),
+            4 => Value::Unsigned(self.u32(key)?.into()),
+            5 => Value::Signed(i32::from_le_bytes(self.array(key)?).into()),
+            6 => Value::Float(f32::from_le_bytes(self.array(key)?).into()),
+            7 => match self.array::<1>(key)?[0] {
+                0 => Value::Bool(false),
+                1 => Value::Bool(true),
+                other => return Err(self.damaged(key, &format!("{other} is not a truth value"))),
+            },
+            10 => Value::Unsigned(self.u64(key)?),
+            11 => Value::Signed(i64::from_le_bytes(self.array(key)?)),
+            12 => Value::Float(f64::from_le_bytes(self.array(key)?)),
+            other => return Err(self.damaged(key, &format!("{other} is no value type of the format"))),
+        })
+    }
+
+    fn array_value(&mut self, key: &str) -> Result<Value, LmError> {
+        let kind = self.u32(key)?;
+        let least = match kind {
+            0 | 1 | 7 => 1,
+            2 | 3 => 2,
+            4..=6 => 4,
+            8 | 10..=12 => 8,
+            9 => return Err(self.damaged(key, "arrays within arrays are not read")),
+            other => return Err(self.damaged(key, &format!("{other} is no value type of the format"))),
+        };
+        let count = self.count(key, least)?;
+        if kind == 8 {
+            let mut texts = Vec::new();
+            for _ in 0..count {
+                texts.push(self.text(key)?);
+            }
+            return Ok(Value::Texts(texts));
+        }
+        let mut numbers = Vec::new();
+        for _ in 0..count {
+            #[expect(clippy::cast_precision_loss, reason = "token types, merge ranks and scores are small")]
+            numbers.push(match self.scalar(kind, key)? {
+                Value::Unsigned(n) => n as f64,
+                Value::Signed(n) => n as f64,
+                Value::Float(x) => x,
+                Value::Bool(flag) => f64::from(u8::from(flag)),
+                Value::Text(_) | Value::Texts(_) | Value::Numbers(_) => {
+                    return Err(self.damaged(key, "a number was expected in this array"));
+                }
+            });
+        }
+        Ok(Value::Numbers(numbers))
+    }
+
+    fn tensor_info(&mut self, index: u64) -> Result<TensorInfo, LmError> {
+        let name = self.text(&format!("name of tensor {index}"))?;
+        let what = format!("tensor \"{name}\"");
+        let dimensions = self.u32(&what)?;
+        if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
+            return Err(self.damaged(&what, &format!("it has {dimensions} dimensions; 1 to {MAX_DIMENSIONS} exist")));
+        }
+        let mut shape = Vec::new();
+        for _ in 0..dimensions {
+            let size = self.u64(&what)?;
+            match usize::try_from(size) {
+                Ok(size) if size > 0 => shape.push(size),
+                _ => return Err(self.damaged(&what, &format!("a dimension of {size}"))),
+            }
+        }
+        let type_id = self.u32(&what)?;
+        let offset = self.u64(&what)?;
+        Ok(TensorInfo { name, shape, type_id, offset })
+    }
+}

@@ -1,0 +1,187 @@
+//! The narrow waist: what may be asked of a language model, and what it answers.
+
+use crate::text::Segments;
+use crate::LmError;
+
+/// A shared beginning, and the questions that each continue it on their own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptTree {
+    /// Text that every branch sees. Computed once.
+    pub prefix: Segments,
+    /// The questions. No branch sees another.
+    pub branches: Vec<Branch>,
+}
+
+/// One question: its text, and what is wanted at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// Continues the prefix.
+    pub text: Segments,
+    /// What is read where the text ends.
+    pub readout: Readout,
+}
+
+/// What is read at the end of a branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Readout {
+    /// The probability that the model goes on with each of these options.
+    Options(Vec<AnswerOption>),
+}
+
+/// One option, in every spelling that counts as this option.
+///
+/// `"4"` and `" 4"` may be different tokens; the option's probability is the sum over its spellings (P12).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnswerOption {
+    /// Spellings, each one or more tokens long. Spellings with the same tokens count once.
+    pub spellings: Vec<String>,
+}
+
+impl AnswerOption {
+    /// An option spelled this way, with or without a space before it.
+    #[must_use]
+    pub fn new(label: &str) -> Self {
+        Self { spellings: vec![label.to_owned(), format!(" {label}")] }
+    }
+}
+
+/// What a branch's readout found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Natural log-probability of each option, in the order asked; `-inf` is possible, NaN is not.
+    pub log_probabilities: Vec<f64>,
+    /// Probability of everything else, 0 to 1.
+    pub outside: f64,
+}
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    Continue,
+    /// Stop as soon as possible.
+    Stop,
+}
+
+/// Follows a long computation, and can stop it between two steps.
+pub trait Watch {
+    /// So many of the tokens have been computed.
+    fn progress(&mut self, done: usize, total: usize) -> Flow {
+        let _ = (done, total);
+        Flow::Continue
+    }
+
+    /// A branch has its answer. Answers come in the order of the branches.
+    fn answered(&mut self, branch: usize, answer: &Answer) {
+        let _ = (branch, answer);
+    }
+}
+
+/// Lets everything run to its end.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoWatch;
+
+impl Watch for NoWatch {}
+
+/// When generation ends, and how tokens are chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limits {
+    /// At most so many new tokens.
+    pub max_tokens: usize,
+    /// 0 takes the most probable token; above 0 draws from the distribution at this temperature.
+    pub temperature: f32,
+    /// Seed of the draw.
+    pub seed: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_tokens: 256, temperature: 0.0, seed: 0 }
+    }
+}
+
+/// Why generation ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The model said that it is done.
+    EndOfText,
+    /// [`Limits::max_tokens`] was reached.
+    MaxTokens,
+    /// The context is full.
+    ContextFull,
+    /// The caller said so.
+    Stopped,
+}
+
+/// Generated text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generated {
+    /// The text, without the stop token.
+    pub text: String,
+    /// Its tokens, without the stop token.
+    pub tokens: Vec<u32>,
+    /// Why it ended.
+    pub stop: StopReason,
+}
+
+/// How many tokens a call computed, and how many it found already computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Tokens computed.
+    pub computed: usize,
+    /// Tokens of the prefix that were still in the key/value cache.
+    pub reused: usize,
+}
+
+/// A language model as the crates above see it: text in, probabilities out.
+///
+/// Futures need not be `Send`: in a browser nothing is.
+#[expect(async_fn_in_trait, reason = "used through generics on one thread; no Send bound is wanted")]
+pub trait LanguageModel {
+    /// For each branch what its readout asks for.
+    ///
+    /// # Errors
+    /// [`LmError::TooLong`] before anything is computed; [`LmError::Cancelled`] when `watch` stops it
+    /// (answers already reported through `watch` stand); otherwise whatever stopped the computation.
+    async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError>;
+
+    /// Text, piece by piece, until the model's own stop token, a limit, or [`Flow::Stop`].
+    ///
+    /// # Errors
+    /// As for [`answer`](Self::answer).
+    async fn generate(
+        &mut self,
+        prompt: &Segments,
+        limits: &Limits,
+        on_text: &mut dyn FnMut(&str) -> Flow,
+    ) -> Result<Generated, LmError>;
+
+    /// How many tokens this text is.
+    ///
+    /// # Errors
+    /// [`LmError::Compute`] if the tokenizer refuses the text.
+    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError>;
+
+    /// How many tokens the longest path from the prefix to the end of a branch may have.
+    fn context_length(&self) -> usize;
+
+    /// The text around one turn of a conversation with this model.
+    ///
+    /// # Errors
+    /// [`LmError::Template`] if the model's own template fails.
+    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError>;
+
+    /// What the last call computed and reused.
+    fn usage(&self) -> Usage;
+}
+
+/// What the model's chat template puts before and after a person's message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    /// Up to where the message begins.
+    pub open: Segments,
+    /// From where the message ends to where the model's answer begins.
+    pub close: Segments,
+}
