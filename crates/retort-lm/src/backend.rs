@@ -1,6 +1,6 @@
 //! What a backend does: one step of the transformer over a batch of tokens.
 
-use crate::LmError;
+use crate::{Flow, LmError};
 use crate::config::Config;
 
 /// Which earlier tokens one token of a batch sees, as cache slots.
@@ -63,8 +63,14 @@ pub trait Backend {
     /// Slots that views name must hold what earlier batches wrote there.
     ///
     /// # Errors
-    /// [`LmError::OutOfMemory`], [`LmError::Gpu`] or [`LmError::Compute`].
-    async fn forward(&mut self, batch: &Batch) -> Result<Vec<f32>, LmError>;
+    /// [`LmError::OutOfMemory`], [`LmError::Gpu`] or [`LmError::Compute`]; [`LmError::Cancelled`] when
+    /// `tick`, which is told now and then what share of the batch (0 to 1) is done, says [`Flow::Stop`].
+    /// The cache slots of the batch then hold nothing of use.
+    async fn forward(
+        &mut self,
+        batch: &Batch,
+        tick: &mut dyn FnMut(f32) -> Flow,
+    ) -> Result<Vec<f32>, LmError>;
 
     /// Makes room for this many cache slots. What the first `keep` slots hold stays.
     ///
@@ -77,6 +83,13 @@ pub trait Backend {
 
     /// What it runs on, for people.
     fn device(&self) -> String;
+
+    /// After a failure: goes on in another way, if there is one, with an empty cache. Returns why and how,
+    /// for people; `None` if the failure stands.
+    async fn recover(&mut self, failure: &LmError) -> Option<String> {
+        let _ = failure;
+        None
+    }
 }
 
 /// Checks what every backend relies on, so that a wrong plan is an error and not a wild read.

@@ -6,19 +6,29 @@
 //! 2. [`gguf::Gguf`]: the header, checked against the size of the file.
 //! 3. [`config::Config`]: what the model's dimensions are.
 //! 4. [`backend::Backend`]: the weights on some hardware, and one step of the transformer.
+//! 5. [`tokenizer::Tokenizer`] and [`template::ChatTemplate`]: text to tokens, from the file's own metadata.
+//! 6. [`Model`]: all of these behind [`LanguageModel`], the narrow waist.
 
 #![deny(missing_docs)]
 
 pub mod backend;
+mod breath;
 pub mod config;
+pub mod cpu;
 mod error;
 pub mod gguf;
+mod model;
+mod plan;
 pub mod quant;
 mod source;
+pub mod template;
 mod text;
+pub mod tiny;
+pub mod tokenizer;
 mod tree;
 
 pub use error::LmError;
+pub use model::Model;
 #[cfg(not(target_arch = "wasm32"))]
 pub use source::FileSource;
 pub use source::{ByteSource, MemorySource};

@@ -1,0 +1,139 @@
+//! Elementwise arithmetic on f32 slices, written so that the compiler turns it into SIMD on every target
+//! and so that every target computes the same values.
+
+/// `e^x` with a relative error below 2e-7 for x in [-87, 88]; 0 below, the largest finite value's
+/// neighbourhood above.
+///
+/// `x = n ln 2 + r` with `|r| ≤ ln 2 / 2` (Cody–Waite), a Taylor polynomial of degree 6 in `r`, and `2^n`
+/// written into the exponent. No table, no branch: the loop around it vectorises.
+#[inline]
+pub(crate) fn exp(x: f32) -> f32 {
+    const LN2_HIGH: f32 = 0.693_359_4;
+    const LN2_LOW: f32 = -2.121_944_4e-4;
+    // Adding and taking away 1.5 × 2^23 rounds to the nearest integer.
+    const ROUND: f32 = 12_582_912.0;
+    let x = x.clamp(-87.0, 88.0);
+    let n = (x * std::f32::consts::LOG2_E + ROUND) - ROUND;
+    let r = x - n * LN2_HIGH - n * LN2_LOW;
+    let p = 1.0 / 720.0;
+    let p = p * r + 1.0 / 120.0;
+    let p = p * r + 1.0 / 24.0;
+    let p = p * r + 1.0 / 6.0;
+    let p = p * r + 0.5;
+    let p = p * r + 1.0;
+    let p = p * r + 1.0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "n lies in [-126, 127]")]
+    let scale = f32::from_bits(((n as i32 + 127) as u32) << 23);
+    p * scale
+}
+
+/// Sum of the products of two slices, in eight lanes.
+#[inline]
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut lanes = [0.0f32; 8];
+    let (a8, a_rest) = a.as_chunks::<8>();
+    let (b8, b_rest) = b.as_chunks::<8>();
+    for (a, b) in a8.iter().zip(b8) {
+        for lane in 0..8 {
+            lanes[lane] += a[lane] * b[lane];
+        }
+    }
+    let rest: f32 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    lanes.iter().sum::<f32>() + rest
+}
+
+/// Root-mean-square norm of every row: `x / sqrt(mean(x²) + epsilon) × weight`
+/// (Zhang and Sennrich 2019, equation 4).
+pub(crate) fn rms_norm(x: &[f32], weight: &[f32], epsilon: f32, out: &mut Vec<f32>) {
+    let width = weight.len();
+    out.clear();
+    for row in x.chunks_exact(width) {
+        let scale = 1.0 / (dot(row, row) / width as f32 + epsilon).sqrt();
+        out.extend(row.iter().zip(weight).map(|(x, w)| x * scale * w));
+    }
+}
+
+/// `gate ← silu(gate) × up` (Shazeer 2020).
+pub(crate) fn swiglu(gate: &mut [f32], up: &[f32]) {
+    for (g, u) in gate.iter_mut().zip(up) {
+        *g = *g / (1.0 + exp(-*g)) * u;
+    }
+}
+
+/// Turns scores into weights over the visible ranges and zeroes the rest; returns nothing because a token
+/// always sees itself, so the sum is never 0.
+pub(crate) fn masked_softmax(scores: &mut [f32], scale: f32, visible: &[std::ops::Range<usize>; 3]) {
+    let mut most = f32::NEG_INFINITY;
+    for range in visible {
+        for &score in &scores[range.clone()] {
+            most = most.max(score);
+        }
+    }
+    let mut sum = 0.0f32;
+    for range in visible {
+        for score in &mut scores[range.clone()] {
+            *score = exp((*score - most) * scale);
+        }
+        sum += lanes_sum(&scores[range.clone()]);
+    }
+    let inverse = 1.0 / sum;
+    let mut hidden_from = 0;
+    for range in visible {
+        if range.is_empty() {
+            continue;
+        }
+        scores[hidden_from..range.start].fill(0.0);
+        for score in &mut scores[range.clone()] {
+            *score *= inverse;
+        }
+        hidden_from = range.end;
+    }
+    scores[hidden_from..].fill(0.0);
+}
+
+fn lanes_sum(x: &[f32]) -> f32 {
+    let mut lanes = [0.0f32; 8];
+    let (chunks, rest) = x.as_chunks::<8>();
+    for chunk in chunks {
+        for lane in 0..8 {
+            lanes[lane] += chunk[lane];
+        }
+    }
+    lanes.iter().sum::<f32>() + rest.iter().sum::<f32>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exp_agrees_with_f64() {
+        let mut worst = 0.0f64;
+        for i in -870_000..=880_000 {
+            let x = i as f32 * 1e-4;
+            let exact = f64::from(x).exp();
+            worst = worst.max(((f64::from(exp(x)) - exact) / exact).abs());
+        }
+        assert!(worst < 2e-7, "relative error {worst}");
+        // Below the range nothing becomes NaN or negative.
+        assert!(exp(f32::NEG_INFINITY) >= 0.0 && exp(f32::NEG_INFINITY) < 1e-37);
+    }
+
+    #[test]
+    fn hidden_slots_weigh_nothing() {
+        // By hand: over scores ln 1, ln 2, ln 5 the weights are 1/8, 2/8, 5/8.
+        let mut scores = [0.0, 9.0, 2.0f32.ln(), 7.0, 5.0f32.ln(), 8.0];
+        masked_softmax(&mut scores, 1.0, &[0..1, 2..3, 4..5]);
+        for (found, right) in scores.iter().zip([0.125, 0.0, 0.25, 0.0, 0.625, 0.0]) {
+            assert!((found - right).abs() < 1e-6, "{scores:?}");
+        }
+    }
+
+    #[test]
+    fn rms_norm_by_hand() {
+        // mean(9 + 16) = 12.5, root 3.5355; 3 / 3.5355 × 2 = 1.69706, 4 / 3.5355 = 1.13137.
+        let mut out = Vec::new();
+        rms_norm(&[3.0, 4.0], &[2.0, 1.0], 0.0, &mut out);
+        assert!((out[0] - 1.697_06).abs() < 1e-5 && (out[1] - 1.131_37).abs() < 1e-5, "{out:?}");
+    }
+}

@@ -1,0 +1,304 @@
+//! A model: tokenizer, template and backend behind the narrow waist.
+
+use crate::backend::{Backend, Batch};
+use crate::config::Config;
+use crate::gguf::Gguf;
+use crate::plan::{Plan, log_sum_exp};
+use crate::template::ChatTemplate;
+use crate::tokenizer::Tokenizer;
+use crate::{
+    Answer, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason, Turn, Usage, Watch,
+};
+
+/// A language model that runs on a backend.
+pub struct Model<B> {
+    config: Config,
+    tokenizer: Tokenizer,
+    template: ChatTemplate,
+    backend: B,
+    /// Tokens whose keys and values lie in the cache's first slots, each seeing all before it.
+    cached: Vec<u32>,
+    usage: Usage,
+    notices: Vec<String>,
+}
+
+impl<B: Backend> Model<B> {
+    /// Puts the parts of a file together with a backend that has read its weights.
+    ///
+    /// # Errors
+    /// What [`Tokenizer::read`] and [`ChatTemplate::read`] refuse.
+    pub fn new(gguf: &Gguf, config: Config, backend: B) -> Result<Self, LmError> {
+        let tokenizer = Tokenizer::read(gguf, config.vocabulary)?;
+        let template = ChatTemplate::read(gguf, &tokenizer)?;
+        Ok(Self {
+            config,
+            tokenizer,
+            template,
+            backend,
+            cached: Vec::new(),
+            usage: Usage::default(),
+            notices: Vec::new(),
+        })
+    }
+
+    /// The model's dimensions.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The model's tokenizer.
+    #[must_use]
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// The model's chat template.
+    #[must_use]
+    pub fn template(&self) -> &ChatTemplate {
+        &self.template
+    }
+
+    /// What it runs on.
+    #[must_use]
+    pub fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    /// What happened on the way that a person should know, such as a GPU that failed in mid-run.
+    pub fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Logits at every position of `tokens`, row after row: for checks against other engines.
+    ///
+    /// # Errors
+    /// As for [`LanguageModel::answer`].
+    pub async fn logits(&mut self, tokens: &[u32]) -> Result<Vec<f32>, LmError> {
+        self.cached.clear();
+        self.fits(tokens.len())?;
+        self.backend.reserve(tokens.len(), 0).await?;
+        let mut logits = Vec::new();
+        for (index, chunk) in tokens.chunks(self.backend.chunk().max(1)).enumerate() {
+            let mut batch = Batch::linear(chunk, index * self.backend.chunk().max(1));
+            batch.outputs = (0..chunk.len() as u32).collect();
+            logits.extend(self.backend.forward(&batch, &mut |_| Flow::Continue).await?);
+        }
+        Ok(logits)
+    }
+
+    fn fits(&self, tokens: usize) -> Result<(), LmError> {
+        if tokens <= self.config.context {
+            return Ok(());
+        }
+        Err(LmError::TooLong { tokens, context: self.config.context })
+    }
+
+    /// Brings `prefix` into the cache's first slots, computing only what is not there yet.
+    async fn prefill(&mut self, prefix: &[u32], slots: usize, meter: &mut Meter<'_>) -> Result<(), LmError> {
+        let common = self.cached.iter().zip(prefix).take_while(|(a, b)| a == b).count();
+        self.cached.truncate(common);
+        self.usage.reused = common;
+        meter.advance(common)?;
+        self.backend.reserve(slots, common).await?;
+        for chunk in prefix[common..].chunks(self.backend.chunk().max(1)) {
+            let batch = Batch::linear(chunk, self.cached.len());
+            self.run(&batch, meter).await?;
+            self.cached.extend_from_slice(chunk);
+        }
+        Ok(())
+    }
+
+    async fn run(&mut self, batch: &Batch, meter: &mut Meter<'_>) -> Result<Vec<f32>, LmError> {
+        let tokens = batch.tokens.len();
+        let logits = self.backend.forward(batch, &mut |share| meter.tick(tokens, share)).await?;
+        self.usage.computed += tokens;
+        meter.advance(tokens)?;
+        Ok(logits)
+    }
+
+    /// Answers the branches from `answers.len()` on.
+    async fn go_on(&mut self, plan: &Plan, answers: &mut Vec<Answer>, meter: &mut Meter<'_>) -> Result<(), LmError> {
+        let chunk = self.backend.chunk().max(1);
+        let groups = plan.groups(answers.len(), chunk);
+        let slots = plan.prefix.len() + plan.group_slots(&groups);
+        self.prefill(&plan.prefix, slots, meter).await?;
+        for group in groups {
+            let batch = plan.batch(group.clone());
+            let mut logits = Vec::new();
+            for first in (0..batch.tokens.len()).step_by(chunk) {
+                let part = batch.part(first..(first + chunk).min(batch.tokens.len()));
+                logits.extend(self.run(&part, meter).await?);
+            }
+            let mut rows = logits.chunks_exact(self.config.vocabulary);
+            for branch in group {
+                let answer = plan.read(branch, &mut rows);
+                if answer.log_probabilities.iter().any(|p| p.is_nan()) || answer.outside.is_nan() {
+                    return Err(LmError::NotFinite { at: format!("the answer to branch {}", branch + 1) });
+                }
+                meter.watch.answered(branch, &answer);
+                answers.push(answer);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<B: Backend> LanguageModel for Model<B> {
+    async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError> {
+        self.usage = Usage::default();
+        let plan = Plan::new(tree, &self.tokenizer)?;
+        self.fits(plan.depth())?;
+        let total = plan.prefix.len() + plan.branch_rows();
+        let mut answers = Vec::with_capacity(plan.branches.len());
+        loop {
+            let mut meter = Meter { watch: &mut *watch, done: plan.done(answers.len()), total };
+            match self.go_on(&plan, &mut answers, &mut meter).await {
+                Ok(()) => return Ok(answers),
+                Err(LmError::Cancelled) => return Err(LmError::Cancelled),
+                Err(failure) => match self.backend.recover(&failure).await {
+                    Some(notice) => {
+                        self.cached.clear();
+                        self.notices.push(notice);
+                    }
+                    None => return Err(failure),
+                },
+            }
+        }
+    }
+
+    async fn generate(
+        &mut self,
+        prompt: &Segments,
+        limits: &Limits,
+        on_text: &mut dyn FnMut(&str) -> Flow,
+    ) -> Result<Generated, LmError> {
+        self.usage = Usage::default();
+        let prompt = self.tokenizer.encode_start(prompt)?;
+        let Some((&last, head)) = prompt.split_last() else {
+            return Err(LmError::Question { problem: "the prompt is empty".into() });
+        };
+        self.fits(prompt.len() + 1)?;
+        let room = self.config.context - prompt.len();
+        let most = limits.max_tokens.min(room);
+        let mut meter = Meter { watch: &mut crate::NoWatch, done: 0, total: prompt.len() + most };
+        self.prefill(head, prompt.len() + most, &mut meter).await?;
+
+        let mut random = SplitMix(limits.seed);
+        let mut generated = Generated { text: String::new(), tokens: Vec::new(), stop: StopReason::MaxTokens };
+        let mut pending = Vec::new();
+        let mut next = last;
+        while generated.tokens.len() < most {
+            let mut batch = Batch::linear(&[next], self.cached.len());
+            batch.outputs = vec![0];
+            let logits = self.run(&batch, &mut meter).await?;
+            self.cached.push(next);
+            next = choose(&logits, limits.temperature, &mut random);
+            if self.tokenizer.is_end(next) {
+                generated.stop = StopReason::EndOfText;
+                break;
+            }
+            generated.tokens.push(next);
+            pending.extend_from_slice(self.tokenizer.bytes(next));
+            let piece = take_text(&mut pending, false);
+            generated.text.push_str(&piece);
+            if !piece.is_empty() && on_text(&piece) == Flow::Stop {
+                generated.stop = StopReason::Stopped;
+                break;
+            }
+        }
+        if generated.stop == StopReason::MaxTokens && most < limits.max_tokens {
+            generated.stop = StopReason::ContextFull;
+        }
+        let piece = take_text(&mut pending, true);
+        if !piece.is_empty() {
+            generated.text.push_str(&piece);
+            on_text(&piece);
+        }
+        Ok(generated)
+    }
+
+    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
+        Ok(self.tokenizer.encode(text)?.len())
+    }
+
+    fn context_length(&self) -> usize {
+        self.config.context
+    }
+
+    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
+        self.template.turn(system)
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
+    }
+}
+
+/// Counts tokens for whoever watches.
+struct Meter<'a> {
+    watch: &'a mut dyn Watch,
+    done: usize,
+    total: usize,
+}
+
+impl Meter<'_> {
+    fn tick(&mut self, batch: usize, share: f32) -> Flow {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small count")]
+        let part = (batch as f32 * share.clamp(0.0, 1.0)) as usize;
+        self.watch.progress((self.done + part).min(self.total), self.total)
+    }
+
+    fn advance(&mut self, tokens: usize) -> Result<(), LmError> {
+        self.done = (self.done + tokens).min(self.total);
+        match self.watch.progress(self.done, self.total) {
+            Flow::Continue => Ok(()),
+            Flow::Stop => Err(LmError::Cancelled),
+        }
+    }
+}
+
+/// Takes the whole characters off the front of `bytes`; at the `end` everything, with broken ones replaced.
+fn take_text(bytes: &mut Vec<u8>, end: bool) -> String {
+    let whole = match std::str::from_utf8(bytes) {
+        Ok(_) => bytes.len(),
+        Err(error) if end || error.error_len().is_some() => bytes.len(),
+        Err(error) => error.valid_up_to(),
+    };
+    let text = String::from_utf8_lossy(&bytes[..whole]).into_owned();
+    bytes.drain(..whole);
+    text
+}
+
+/// The most probable token, or a draw at this temperature.
+fn choose(logits: &[f32], temperature: f32, random: &mut SplitMix) -> u32 {
+    let most = (0u32..).zip(logits).max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(token, _)| token);
+    if temperature <= 0.0 {
+        return most;
+    }
+    let scaled: Vec<f32> = logits.iter().map(|logit| logit / temperature).collect();
+    let normaliser = log_sum_exp(&scaled);
+    let mut left = random.unit();
+    for (token, &logit) in (0u32..).zip(&scaled) {
+        left -= libm::exp(f64::from(logit) - normaliser);
+        if left <= 0.0 {
+            return token;
+        }
+    }
+    most
+}
+
+/// SplitMix64 (Steele, Lea and Flood 2014): small, seeded, the same everywhere.
+struct SplitMix(u64);
+
+impl SplitMix {
+    /// Uniform in [0, 1).
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        (z >> 11) as f64 / (1u64 << 53) as f64
+    }
+}

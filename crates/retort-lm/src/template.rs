@@ -1,0 +1,127 @@
+//! The chat template inside a GGUF file: what a conversation with this model looks like as text.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Value;
+use minijinja::{Environment, ErrorKind, context};
+use minijinja_contrib::pycompat;
+
+use crate::gguf::Gguf;
+use crate::tokenizer::Tokenizer;
+use crate::{LmError, Segments, Turn};
+
+/// Steps that a template may take: far more than any real one needs, and an end for one that never ends.
+const FUEL: u64 = 2_000_000;
+
+/// Stands for a message's text while the template runs, so that text of a person never passes through it.
+/// Private-use characters, which no template writes.
+fn placeholder(index: usize) -> String {
+    format!("\u{F8F0}{index}\u{F8F1}")
+}
+
+/// A model's chat template.
+pub struct ChatTemplate {
+    environment: Environment<'static>,
+    begin: String,
+    end: String,
+    /// Absent in base models, which know no conversation.
+    source: Option<()>,
+}
+
+impl ChatTemplate {
+    /// Reads it from the file's metadata. A file without one is a base model: turns are then plain text.
+    ///
+    /// # Errors
+    /// [`LmError::Damaged`] if the template is not valid Jinja.
+    pub fn read(gguf: &Gguf, tokenizer: &Tokenizer) -> Result<Self, LmError> {
+        let key = "tokenizer.chat_template";
+        let source = gguf.text(key)?;
+        let mut environment = Environment::new();
+        // What the converters' reference implementation sets for chat templates.
+        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(
+            |error| LmError::Template { problem: describe(&error) },
+        )?);
+        environment.set_fuel(Some(FUEL));
+        environment.set_unknown_method_callback(pycompat::unknown_method_callback);
+        environment.add_function("raise_exception", |message: String| -> Result<Value, minijinja::Error> {
+            Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
+        });
+        // Templates that print a date get a fixed one: a judgement must not depend on the day.
+        environment.add_function("strftime_now", |_format: String| "2025-01-01");
+        if let Some(source) = source {
+            environment
+                .add_template_owned("chat", source.to_owned())
+                .map_err(|error| gguf.damaged(key, format!("it is not a valid template: {}", describe(&error))))?;
+        }
+        let spelling = |id: Option<u32>| id.map(|id| tokenizer.spelling(id)).unwrap_or_default();
+        let end = gguf.count("tokenizer.ggml.eos_token_id")?.and_then(|id| u32::try_from(id).ok());
+        Ok(Self { environment, begin: spelling(tokenizer.begin()), end: spelling(end), source: source.map(|_| ()) })
+    }
+
+    /// Renders a conversation of `(role, text)`. With `open_answer` it ends where the model's answer begins.
+    ///
+    /// # Errors
+    /// [`LmError::Template`] with what the template said.
+    pub fn render(&self, messages: &[(&str, &str)], open_answer: bool) -> Result<String, LmError> {
+        let failed = |error: minijinja::Error| LmError::Template { problem: describe(&error) };
+        let messages: Vec<Value> =
+            messages.iter().map(|&(role, content)| context! { role => role, content => content }).collect();
+        self.environment
+            .get_template("chat")
+            .and_then(|template| {
+                template.render(context! {
+                    messages => messages,
+                    add_generation_prompt => open_answer,
+                    bos_token => self.begin.as_str(),
+                    eos_token => self.end.as_str(),
+                })
+            })
+            .map_err(failed)
+    }
+
+    /// What stands before and after one message of a person.
+    ///
+    /// A template that refuses a system message gets its text at the head of the person's message (P47).
+    ///
+    /// # Errors
+    /// [`LmError::Template`] if the template fails in both ways, or writes the message not exactly once.
+    pub fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
+        if self.source.is_none() {
+            let open = system.map_or_else(Segments::new, |system| system.clone().template("\n\n"));
+            return Ok(Turn { open, close: Segments::new().template("\n\n") });
+        }
+        let (about, message) = (placeholder(0), placeholder(1));
+        if let Some(system) = system {
+            let rendered = self.render(&[("system", &about), ("user", &message)], true);
+            if let Ok(rendered) = rendered
+                && let Some((before, rest)) = part(&rendered, &about)
+                && let Some((between, after)) = part(rest, &message)
+            {
+                let open = Segments::new().template(before).then(system).template(between);
+                return Ok(Turn { open, close: Segments::new().template(after) });
+            }
+        }
+        let rendered = self.render(&[("user", &message)], true)?;
+        let (before, after) = part(&rendered, &message).ok_or_else(|| LmError::Template {
+            problem: "it does not write a person's message exactly once and unchanged".into(),
+        })?;
+        let mut open = Segments::new().template(before);
+        if let Some(system) = system {
+            open = open.then(system).template("\n\n");
+        }
+        Ok(Turn { open, close: Segments::new().template(after) })
+    }
+}
+
+/// What stands before and after the only occurrence of `mark`.
+fn part<'a>(text: &'a str, mark: &str) -> Option<(&'a str, &'a str)> {
+    let (before, after) = text.split_once(mark)?;
+    (!after.contains(mark)).then_some((before, after))
+}
+
+fn describe(error: &minijinja::Error) -> String {
+    match (error.detail(), error.line()) {
+        (Some(detail), Some(line)) => format!("{detail} (line {line} of the template)"),
+        (Some(detail), None) => detail.to_owned(),
+        (None, _) => error.to_string(),
+    }
+}
