@@ -1,1 +1,20 @@
 //! Plans the questions of one judgement as one prompt tree, and turns option probabilities into verdicts.
+//!
+//! The steps of [`judge`]:
+//! 1. `prompt`: the texts become a shared prefix and one branch per rubric; what is too long for the
+//!    model's context is cut in its middle, and said so ([`Truncation`]).
+//! 2. The model answers the tree with the probability of every option of every scale.
+//! 3. `verdict`: probabilities become a [`Verdict`], scored or with the reason why not.
+//! 4. [`Record`]: the judgement as one JSON line that says all that is needed to trust or repeat it.
+
+#![deny(missing_docs)]
+
+mod judge;
+mod prompt;
+mod record;
+mod verdict;
+
+pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, judge};
+pub use prompt::{TextRole, Truncation};
+pub use record::{AdapterIdentity, InputHashes, ModelIdentity, Record, RunContext, Timings, sha256_hex};
+pub use verdict::{Method, OptionProbability, RubricVerdict, Unscored, Verdict};

@@ -7,7 +7,7 @@
 //! 3. [`config::Config`]: what the model's dimensions are.
 //! 4. [`backend::Backend`]: the weights on some hardware, and one step of the transformer.
 //! 5. [`tokenizer::Tokenizer`] and [`template::ChatTemplate`]: text to tokens, from the file's own metadata.
-//! 6. [`Model`]: all of these behind [`LanguageModel`], the narrow waist.
+//! 6. [`Model`]: all of these behind [`LanguageModel`], the narrow waist; [`load`] makes one.
 
 #![deny(missing_docs)]
 
@@ -17,6 +17,8 @@ pub mod config;
 pub mod cpu;
 mod error;
 pub mod gguf;
+pub mod gpu;
+mod load;
 mod model;
 mod plan;
 pub mod quant;
@@ -28,6 +30,7 @@ pub mod tokenizer;
 mod tree;
 
 pub use error::LmError;
+pub use load::{AnyBackend, BackendChoice, BackendKind, LoadProgress, LoadStage, Placement, load};
 pub use model::Model;
 #[cfg(not(target_arch = "wasm32"))]
 pub use source::FileSource;

@@ -22,23 +22,35 @@ pub struct Model<B> {
     notices: Vec<String>,
 }
 
+/// What a model needs to turn text into tokens: read before its weights, so that a file that can't be used
+/// is refused early.
+pub(crate) struct TextParts {
+    tokenizer: Tokenizer,
+    template: ChatTemplate,
+}
+
+impl TextParts {
+    pub(crate) fn read(gguf: &Gguf, config: &Config) -> Result<Self, LmError> {
+        let tokenizer = Tokenizer::read(gguf, config.vocabulary)?;
+        let template = ChatTemplate::read(gguf, &tokenizer)?;
+        Ok(Self { tokenizer, template })
+    }
+}
+
 impl<B: Backend> Model<B> {
     /// Puts the parts of a file together with a backend that has read its weights.
     ///
     /// # Errors
     /// What [`Tokenizer::read`] and [`ChatTemplate::read`] refuse.
     pub fn new(gguf: &Gguf, config: Config, backend: B) -> Result<Self, LmError> {
-        let tokenizer = Tokenizer::read(gguf, config.vocabulary)?;
-        let template = ChatTemplate::read(gguf, &tokenizer)?;
-        Ok(Self {
-            config,
-            tokenizer,
-            template,
-            backend,
-            cached: Vec::new(),
-            usage: Usage::default(),
-            notices: Vec::new(),
-        })
+        let parts = TextParts::read(gguf, &config)?;
+        Ok(Self::assemble(parts, config, backend))
+    }
+
+    pub(crate) fn assemble(parts: TextParts, config: Config, backend: B) -> Self {
+        let TextParts { tokenizer, template } = parts;
+        let (cached, usage, notices) = (Vec::new(), Usage::default(), Vec::new());
+        Self { config, tokenizer, template, backend, cached, usage, notices }
     }
 
     /// The model's dimensions.

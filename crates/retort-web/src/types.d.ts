@@ -124,8 +124,9 @@ export interface JudgeRecord {
   seed: number | null;
   orders: string[];
   verdicts: RubricVerdict[];
-  checklist: unknown[];
   truncations: Truncation[];
+  /** What happened on the way that a person should know, such as a GPU that failed in mid-run. */
+  notices: string[];
   timings: { total_ms: number; tokens: number; tokens_reused: number };
   cancelled: boolean;
 }

@@ -1,0 +1,199 @@
+//! What the model reads: the texts first, then one question per rubric.
+
+use retort_lm::{AnswerOption, Branch, LanguageModel, LmError, PromptTree, Readout, Segments, Turn};
+use retort_rubric::Rubric;
+use serde::{Deserialize, Serialize};
+
+use crate::Request;
+
+/// Who the model is to be.
+const SYSTEM: &str = "You are a strict and fair judge of written answers. You read an instruction and the \
+                      response that somebody gave to it, and you rate the response on one criterion.";
+
+/// Stands where a text was cut.
+const CUT: &str = "\n[... the middle of this text was left out ...]\n";
+
+/// Which of the texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextRole {
+    /// The instruction.
+    Prompt,
+    /// The response that is judged.
+    Response,
+    /// The reference answer.
+    Reference,
+}
+
+impl TextRole {
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Prompt => "Instruction",
+            Self::Response => "Response",
+            Self::Reference => "Reference answer",
+        }
+    }
+}
+
+/// A text that was cut in its middle because all texts together exceed the model's context.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Truncation {
+    /// Which text.
+    pub text: TextRole,
+    /// Characters (Unicode scalar values) that the model reads.
+    pub kept_characters: usize,
+    /// Characters that the text has.
+    pub total_characters: usize,
+}
+
+/// One text and what is left of it.
+struct Body<'a> {
+    role: TextRole,
+    text: &'a str,
+    tokens: usize,
+    /// Head and tail, where the middle was cut.
+    cut: Option<(&'a str, &'a str)>,
+}
+
+/// The prompt tree of a request, and what had to be cut for it.
+pub(crate) fn plan<M: LanguageModel>(
+    model: &M,
+    request: &Request,
+) -> Result<(PromptTree, Vec<Truncation>), LmError> {
+    let turn = model.turn(Some(&Segments::new().template(SYSTEM)))?;
+    let branches: Vec<Branch> = request.rubrics.iter().map(|rubric| branch(rubric, &turn)).collect();
+    let mut longest = 0;
+    for branch in &branches {
+        let Readout::Options(options) = &branch.readout else { continue };
+        let mut answer = 0;
+        for spelling in options.iter().flat_map(|option| &option.spellings) {
+            answer = answer.max(model.count_tokens(&Segments::new().user(spelling.as_str()))?);
+        }
+        longest = longest.max(model.count_tokens(&branch.text)? + answer);
+    }
+
+    let mut bodies = Vec::new();
+    let texts = [
+        (TextRole::Prompt, Some(&request.prompt)),
+        (TextRole::Response, Some(&request.response)),
+        (TextRole::Reference, request.reference.as_ref()),
+    ];
+    for (role, text) in texts {
+        if let Some(text) = text {
+            let tokens = model.count_tokens(&Segments::new().user(text.as_str()))?;
+            bodies.push(Body { role, text, tokens, cut: None });
+        }
+    }
+    let fence = fence(&bodies);
+    // What stands around the texts when each of them is cut: never less than what stands there in the end.
+    let empty = |body: &Body<'_>| Body { role: body.role, text: "", tokens: 0, cut: Some(("", "")) };
+    let frame = prefix(&turn, &bodies.iter().map(empty).collect::<Vec<_>>(), &fence);
+    let room = model.context_length().saturating_sub(longest + model.count_tokens(&frame)?);
+    let truncations = fit(model, &mut bodies, room)?;
+    Ok((PromptTree { prefix: prefix(&turn, &bodies, &fence), branches }, truncations))
+}
+
+/// A fence that no text contains, so that no text can end itself: one quotation mark longer than the
+/// longest run of them in any text, and at least three.
+fn fence(bodies: &[Body<'_>]) -> String {
+    let longest = bodies
+        .iter()
+        .flat_map(|body| body.text.split(|c| c != '"').map(str::len))
+        .max()
+        .unwrap_or(0);
+    "\"".repeat(3.max(longest + 1))
+}
+
+fn prefix(turn: &Turn, bodies: &[Body<'_>], fence: &str) -> Segments {
+    let mut text = turn.open.clone();
+    for body in bodies {
+        text = text.template(format!("{}:\n{fence}\n", body.role.heading()));
+        text = match body.cut {
+            None => text.user(body.text),
+            Some((head, tail)) => text.user(head).template(CUT).user(tail),
+        };
+        text = text.template(format!("\n{fence}\n\n"));
+    }
+    text.template("Rate the response above on the criterion below. ")
+}
+
+/// The question that one rubric asks. A rubric may come from a stranger, so its words are ordinary text.
+fn branch(rubric: &Rubric, turn: &Turn) -> Branch {
+    let labels: Vec<&str> = rubric.options.iter().map(|option| option.label.as_str()).collect();
+    let mut question = format!("Answer only with one of: {}.\n\n", labels.join(", "));
+    question.push_str(&format!("Criterion: {}. {}\n", rubric.name.trim_end_matches('.'), rubric.criterion));
+    for option in &rubric.options {
+        if let Some(description) = &option.description {
+            question.push_str(&format!("{}: {description}\n", option.label));
+        }
+    }
+    question.push_str("What does the response deserve?");
+    Branch {
+        text: Segments::new().user(question).then(&turn.close).template("Score:"),
+        readout: Readout::Options(labels.into_iter().map(AnswerOption::new).collect()),
+    }
+}
+
+/// Cuts the longest texts until all together have at most `room` tokens.
+///
+/// Every text may have the same number of tokens; what a short text leaves of its share goes to the others
+/// (water-filling), so that a long response never pushes the instruction out, nor the reverse.
+fn fit<M: LanguageModel>(
+    model: &M,
+    bodies: &mut [Body<'_>],
+    room: usize,
+) -> Result<Vec<Truncation>, LmError> {
+    let total: usize = bodies.iter().map(|body| body.tokens).sum();
+    if total <= room {
+        return Ok(Vec::new());
+    }
+    let mut shares: Vec<usize> = bodies.iter().map(|body| body.tokens).collect();
+    shares.sort_unstable();
+    let (mut left, mut level) = (room, 0);
+    for (index, &share) in shares.iter().enumerate() {
+        level = left / (shares.len() - index);
+        if share > level {
+            break;
+        }
+        left -= share;
+    }
+    if level < MIN_SHARE {
+        return Err(LmError::TooLong { tokens: total + model.context_length() - room, context: model.context_length() });
+    }
+    let mut truncations = Vec::new();
+    for body in bodies.iter_mut().filter(|body| body.tokens > level) {
+        let (head, tail) = head_and_tail(model, body.text, level)?;
+        body.cut = Some((head, tail));
+        truncations.push(Truncation {
+            text: body.role,
+            kept_characters: head.chars().count() + tail.chars().count(),
+            total_characters: body.text.chars().count(),
+        });
+    }
+    Ok(truncations)
+}
+
+/// With less than this many tokens of a text there is nothing to judge.
+const MIN_SHARE: usize = 32;
+
+/// The longest head and tail of about equal length that together have at most `tokens` tokens.
+fn head_and_tail<'a, M: LanguageModel>(
+    model: &M,
+    text: &'a str,
+    tokens: usize,
+) -> Result<(&'a str, &'a str), LmError> {
+    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+    let characters = starts.len() - 1;
+    let split = |kept: usize| {
+        let head = kept.div_ceil(2);
+        (&text[..starts[head]], &text[starts[characters - (kept - head)]..])
+    };
+    let (mut fits, mut exceeds) = (0, characters);
+    while exceeds - fits > 1 {
+        let kept = fits + (exceeds - fits) / 2;
+        let (head, tail) = split(kept);
+        let count = model.count_tokens(&Segments::new().user(head).user(tail))?;
+        if count <= tokens { fits = kept } else { exceeds = kept }
+    }
+    Ok(split(fits))
+}

@@ -1,0 +1,137 @@
+//! A judgement as data: what was judged, by what, how, and what came out.
+
+use retort_lm::BackendKind;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{Judgement, Request, RubricVerdict, Truncation};
+
+/// The name and version of the record's shape.
+const FORMAT: &str = "retort.judgement/1";
+
+/// One judgement. Serialised, it is one JSON object on one line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Name and version of this shape.
+    pub format: String,
+    /// Version of Retort.
+    pub version: String,
+    /// What was asked.
+    pub task: String,
+    /// Hashes of the texts; the texts themselves are not kept.
+    pub input: InputHashes,
+    /// The model.
+    pub model: ModelIdentity,
+    /// Where it ran at the end of the judgement.
+    pub backend: BackendKind,
+    /// The GPU or CPU.
+    pub device: String,
+    /// Seed of whatever was drawn; `None` where nothing was.
+    pub seed: Option<u64>,
+    /// In which orders several responses were shown; empty where there was one.
+    pub orders: Vec<String>,
+    /// One verdict per rubric.
+    pub verdicts: Vec<RubricVerdict>,
+    /// Texts that were cut.
+    pub truncations: Vec<Truncation>,
+    /// What happened on the way that a person should know.
+    pub notices: Vec<String>,
+    /// How long it took.
+    pub timings: Timings,
+    /// Whether somebody cancelled it.
+    pub cancelled: bool,
+}
+
+/// SHA-256 of the texts, in UTF-8, lower-case hex.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputHashes {
+    /// Of the instruction.
+    pub prompt_sha256: String,
+    /// Of the response.
+    pub response_sha256: String,
+    /// Of the reference answer, if there was one.
+    pub reference_sha256: Option<String>,
+}
+
+/// Which model it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelIdentity {
+    /// File or preset name.
+    pub name: String,
+    /// SHA-256 of the file, where it is known.
+    pub sha256: Option<String>,
+    /// The adapter on top of it, if there was one.
+    pub adapter: Option<AdapterIdentity>,
+}
+
+/// Which adapter it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdapterIdentity {
+    /// File or preset name.
+    pub name: String,
+    /// SHA-256 of the file.
+    pub sha256: String,
+}
+
+/// How long it took.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Timings {
+    /// Milliseconds from the request to the last verdict.
+    pub total_ms: f64,
+    /// Tokens computed.
+    pub tokens: usize,
+    /// Tokens found in the cache from an earlier judgement.
+    pub tokens_reused: usize,
+}
+
+/// What only the caller knows about a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunContext {
+    /// The model.
+    pub model: ModelIdentity,
+    /// Where it ran.
+    pub backend: BackendKind,
+    /// The GPU or CPU.
+    pub device: String,
+    /// What happened on the way.
+    pub notices: Vec<String>,
+    /// Milliseconds that it took.
+    pub total_ms: f64,
+}
+
+impl Record {
+    /// The record of a judgement.
+    #[must_use]
+    pub fn new(request: &Request, judgement: &Judgement, run: RunContext) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            task: "rubric_scores".to_owned(),
+            input: InputHashes {
+                prompt_sha256: sha256_hex(request.prompt.as_bytes()),
+                response_sha256: sha256_hex(request.response.as_bytes()),
+                reference_sha256: request.reference.as_ref().map(|text| sha256_hex(text.as_bytes())),
+            },
+            model: run.model,
+            backend: run.backend,
+            device: run.device,
+            seed: None,
+            orders: Vec::new(),
+            verdicts: judgement.verdicts.clone(),
+            truncations: judgement.truncations.clone(),
+            notices: run.notices,
+            timings: Timings {
+                total_ms: run.total_ms,
+                tokens: judgement.usage.computed,
+                tokens_reused: judgement.usage.reused,
+            },
+            cancelled: judgement.cancelled,
+        }
+    }
+}
+
+/// SHA-256 as 64 lower-case hex digits.
+#[must_use]
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

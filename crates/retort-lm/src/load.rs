@@ -1,0 +1,219 @@
+//! From a file to a model on the backend that suits it, and from a backend that fails to one that does not.
+
+use serde::{Deserialize, Serialize};
+
+use crate::backend::{Backend, Batch};
+use crate::config::Config;
+use crate::cpu::CpuBackend;
+use crate::gguf::Gguf;
+use crate::gpu::GpuBackend;
+use crate::model::TextParts;
+use crate::{ByteSource, Flow, LmError, Model};
+
+/// Which backend somebody wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BackendChoice {
+    /// The GPU where there is a real one that passes its self-check, else the CPU.
+    #[default]
+    Auto,
+    /// The GPU, even one that is emulated in software; an error where there is none.
+    Gpu,
+    /// The CPU.
+    Cpu,
+}
+
+/// Which backend runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BackendKind {
+    /// WGSL through wgpu.
+    Gpu,
+    /// candle-core.
+    Cpu,
+}
+
+/// What loading is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadStage {
+    /// Reading metadata, building the tokenizer.
+    Header,
+    /// Reading weights.
+    Weights,
+    /// Checking the device's arithmetic.
+    Check,
+}
+
+/// How far loading is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct LoadProgress {
+    /// What is being done.
+    pub stage: LoadStage,
+    /// Bytes of weights handled.
+    pub loaded_bytes: u64,
+    /// Bytes of weights in all, or the file's size while that is not known.
+    pub total_bytes: u64,
+}
+
+/// Where a model runs, and why there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// The backend.
+    pub backend: BackendKind,
+    /// A sentence for people.
+    pub reason: String,
+    /// The GPU or CPU, as far as it is known.
+    pub device: String,
+}
+
+/// Either backend, with what is needed to change over to the CPU in mid-run.
+pub struct AnyBackend {
+    running: Running,
+    placement: Placement,
+    gguf: Gguf,
+    config: Config,
+    source: Box<dyn ByteSource>,
+}
+
+enum Running {
+    Cpu(Box<CpuBackend>),
+    Gpu(Box<GpuBackend>),
+}
+
+impl AnyBackend {
+    /// Where the model runs now.
+    #[must_use]
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+}
+
+/// Reads a model and puts it on a backend.
+///
+/// # Errors
+/// Whatever is wrong with the file; [`LmError::NoGpu`] or [`LmError::Gpu`] where the GPU was demanded and
+/// cannot be used; [`LmError::Cancelled`] when `on_progress` says [`Flow::Stop`].
+pub async fn load(
+    mut source: Box<dyn ByteSource>,
+    choice: BackendChoice,
+    on_progress: &mut dyn FnMut(LoadProgress) -> Flow,
+) -> Result<Model<AnyBackend>, LmError> {
+    let mut report = |stage, loaded_bytes, total_bytes| {
+        match on_progress(LoadProgress { stage, loaded_bytes, total_bytes }) {
+            Flow::Continue => Ok(()),
+            Flow::Stop => Err(LmError::Cancelled),
+        }
+    };
+    let size = source.size();
+    report(LoadStage::Header, 0, size)?;
+    let gguf = Gguf::read(&mut *source)?;
+    let config = Config::read(&gguf)?;
+    // The tokenizer and the template are checked before a hundred megabytes are read.
+    let parts = TextParts::read(&gguf, &config)?;
+
+    let (gpu, reason) = match choice {
+        BackendChoice::Cpu => (None, "You chose the CPU.".to_owned()),
+        BackendChoice::Gpu => (Some(GpuBackend::open().await?), "You chose the GPU.".to_owned()),
+        BackendChoice::Auto => match GpuBackend::open().await {
+            Ok(gpu) if gpu.is_software() && cfg!(not(target_arch = "wasm32")) => {
+                let device = gpu.device();
+                (None, format!("The only GPU is emulated in software ({device}); the CPU is faster."))
+            }
+            Ok(gpu) => (Some(gpu), "This machine has a GPU that can be used.".to_owned()),
+            Err(error) => (None, format!("The CPU runs the model: {error}.")),
+        },
+    };
+    report(LoadStage::Check, 0, size)?;
+    let (gpu, reason) = match gpu {
+        None => (None, reason),
+        Some(gpu) => match GpuBackend::self_check(&gpu).await {
+            Ok(()) => (Some(gpu), reason),
+            Err(error) if choice == BackendChoice::Auto => {
+                (None, format!("The GPU failed its self-check, so the CPU runs the model: {error}."))
+            }
+            Err(error) => return Err(error),
+        },
+    };
+    let mut on_bytes = |bytes: u64| match report(LoadStage::Weights, bytes, size) {
+        Ok(()) => Flow::Continue,
+        Err(_) => Flow::Stop,
+    };
+    let (running, reason) = match gpu {
+        None => (None, reason),
+        Some(gpu) => match GpuBackend::load(gpu, &gguf, &config, &mut *source, &mut on_bytes).await {
+            Ok(backend) => (Some(Running::Gpu(Box::new(backend))), reason),
+            Err(error) if choice == BackendChoice::Auto && is_the_gpus(&error) => {
+                (None, format!("The model could not be put on the GPU, so the CPU runs it: {error}."))
+            }
+            Err(error) => return Err(error),
+        },
+    };
+    let running = match running {
+        Some(running) => running,
+        None => Running::Cpu(Box::new(CpuBackend::load(&gguf, &config, &mut *source, &mut on_bytes).await?)),
+    };
+    let placement = running.placement(reason);
+    let backend = AnyBackend { running, placement, gguf, config: config.clone(), source };
+    Ok(Model::assemble(parts, config, backend))
+}
+
+/// Failures after which another backend may do better.
+fn is_the_gpus(error: &LmError) -> bool {
+    matches!(
+        error,
+        LmError::NoGpu { .. } | LmError::Gpu { .. } | LmError::OutOfMemory { .. } | LmError::NotFinite { .. }
+    )
+}
+
+impl Running {
+    fn placement(&self, reason: String) -> Placement {
+        match self {
+            Self::Cpu(backend) => Placement { backend: BackendKind::Cpu, reason, device: backend.device() },
+            Self::Gpu(backend) => Placement { backend: BackendKind::Gpu, reason, device: backend.device() },
+        }
+    }
+}
+
+impl Backend for AnyBackend {
+    async fn forward(
+        &mut self,
+        batch: &Batch,
+        tick: &mut dyn FnMut(f32) -> Flow,
+    ) -> Result<Vec<f32>, LmError> {
+        match &mut self.running {
+            Running::Cpu(backend) => backend.forward(batch, tick).await,
+            Running::Gpu(backend) => backend.forward(batch, tick).await,
+        }
+    }
+
+    async fn reserve(&mut self, slots: usize, keep: usize) -> Result<(), LmError> {
+        match &mut self.running {
+            Running::Cpu(backend) => backend.reserve(slots, keep).await,
+            Running::Gpu(backend) => backend.reserve(slots, keep).await,
+        }
+    }
+
+    fn chunk(&self) -> usize {
+        match &self.running {
+            Running::Cpu(backend) => backend.chunk(),
+            Running::Gpu(backend) => backend.chunk(),
+        }
+    }
+
+    fn device(&self) -> String {
+        self.placement.device.clone()
+    }
+
+    async fn recover(&mut self, failure: &LmError) -> Option<String> {
+        if matches!(self.running, Running::Cpu(_)) || !is_the_gpus(failure) {
+            return None;
+        }
+        let mut go_on = |_| Flow::Continue;
+        let cpu = CpuBackend::load(&self.gguf, &self.config, &mut *self.source, &mut go_on).await.ok()?;
+        self.running = Running::Cpu(Box::new(cpu));
+        let reason = format!("The GPU stopped in mid-run, so the CPU went on: {failure}.");
+        self.placement = self.running.placement(reason.clone());
+        Some(reason)
+    }
+}
