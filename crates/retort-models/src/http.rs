@@ -125,7 +125,7 @@ fn attempt(
         let read = match body.read(&mut buffer) {
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+            Err(error) if is_timeout(&error) => {
                 return Err(SourceError::Stalled { seconds: options.stall.as_secs(), received, expected });
             }
             Err(error) => {
@@ -154,6 +154,15 @@ fn content_range(value: &str) -> Option<(u64, Option<u64>)> {
     let (range, total) = value.strip_prefix("bytes ")?.split_once('/')?;
     let (start, _) = range.split_once('-')?;
     Some((start.trim().parse().ok()?, total.trim().parse().ok()))
+}
+
+/// The HTTP client wraps its own timeouts in an I/O error of kind `Other`.
+fn is_timeout(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::TimedOut
+        || error
+            .get_ref()
+            .and_then(|inner| inner.downcast_ref::<ureq::Error>())
+            .is_some_and(|inner| matches!(inner, ureq::Error::Timeout(_)))
 }
 
 fn describe(error: &ureq::Error) -> String {
