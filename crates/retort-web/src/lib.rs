@@ -1,1 +1,326 @@
 //! The wasm-bindgen face of Retort: plain data in and out, no logic.
+//!
+//! Everything crosses as plain objects in the shapes of `types.d.ts`, which is part of the generated
+//! TypeScript declarations. Errors are JavaScript `Error`s named `RetortError` with a stable `code`.
+
+#![deny(missing_docs)]
+
+mod source;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use js_sys::{Error, Function, Reflect};
+use retort_judge::{JudgeError, ModelIdentity, Observer, Planned, Record, Request, RubricVerdict, RunContext, Truncation};
+use retort_lm::{AnyBackend, BackendChoice, BackendKind, Flow, LmError, LoadProgress, Model};
+use retort_rubric::Rubric;
+use serde::{Deserialize, Serialize};
+use sha2::Digest;
+use wasm_bindgen::prelude::*;
+
+use source::{JsByteSource, JsSource};
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = include_str!("types.d.ts");
+
+#[wasm_bindgen]
+extern "C" {
+    /// `LoadOptions` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "LoadOptions")]
+    pub type JsLoadOptions;
+    /// `EngineInfo` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "EngineInfo")]
+    pub type JsEngineInfo;
+    /// `JudgeRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "JudgeRequest")]
+    pub type JsJudgeRequest;
+    /// `JudgeRecord` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "JudgeRecord")]
+    pub type JsJudgeRecord;
+    /// `Rubric[]` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Rubric[]")]
+    pub type JsRubrics;
+    /// A listener for `LoadProgress`.
+    #[wasm_bindgen(typescript_type = "(progress: LoadProgress) => void")]
+    pub type OnProgress;
+    /// A listener for `JudgeEvent`.
+    #[wasm_bindgen(typescript_type = "(event: JudgeEvent) => void")]
+    pub type OnEvent;
+}
+
+/// Prints a panic, which is a defect of ours, where a person can find and report it.
+#[wasm_bindgen(start)]
+pub fn start() {
+    std::panic::set_hook(Box::new(|info| {
+        web_sys::console::error_1(&JsValue::from_str(&format!("Retort stopped on a defect of its own: {info}")));
+    }));
+}
+
+/// Stops a computation between two of its steps.
+#[wasm_bindgen]
+#[derive(Debug, Default, Clone)]
+pub struct Cancel {
+    asked: Rc<Cell<bool>>,
+}
+
+#[wasm_bindgen]
+impl Cancel {
+    /// Nothing has been cancelled yet.
+    #[wasm_bindgen(constructor)]
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks whatever was given this to stop.
+    pub fn cancel(&self) {
+        self.asked.set(true);
+    }
+
+    fn flow(&self) -> Flow {
+        if self.asked.get() { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+#[derive(Deserialize)]
+struct LoadOptions {
+    backend: BackendChoice,
+    name: String,
+    #[serde(default)]
+    sha256: Option<String>,
+}
+
+#[derive(Serialize)]
+struct EngineInfo<'a> {
+    backend: BackendKind,
+    reason: &'a str,
+    device: &'a str,
+    model: ModelInfo<'a>,
+}
+
+#[derive(Serialize)]
+struct ModelInfo<'a> {
+    name: &'a str,
+    sha256: Option<&'a str>,
+    architecture: &'a str,
+    parameters: u64,
+    context_length: usize,
+    layers: usize,
+    width: usize,
+    quantization: &'a str,
+    file_bytes: u64,
+}
+
+#[derive(Deserialize)]
+struct JudgeRequest {
+    prompt: String,
+    response: String,
+    #[serde(default)]
+    reference: Option<String>,
+    rubrics: Vec<Rubric>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum JudgeEvent<'a> {
+    Planned { questions: usize, truncations: &'a [Truncation] },
+    Progress { done_tokens: usize, total_tokens: usize },
+    Verdict { index: usize, verdict: &'a RubricVerdict },
+}
+
+/// A loaded model that judges.
+#[wasm_bindgen]
+pub struct Engine {
+    model: Model<AnyBackend>,
+    options: LoadOptions,
+    file_bytes: u64,
+}
+
+#[wasm_bindgen]
+impl Engine {
+    /// Reads a model from `source` and puts it on a backend.
+    ///
+    /// # Errors
+    /// A `RetortError` with the code of what is wrong with the file or the device.
+    pub async fn load(
+        source: JsByteSource,
+        options: JsLoadOptions,
+        on_progress: OnProgress,
+        cancel: &Cancel,
+    ) -> Result<Engine, Error> {
+        let options: LoadOptions = from_js(options.into(), "options")?;
+        let source = JsSource::new(source, options.name.clone())?;
+        let file_bytes = source.size_bytes();
+        let on_progress = Function::from(JsValue::from(on_progress));
+        let mut report = |progress: LoadProgress| {
+            emit(&on_progress, &progress);
+            cancel.flow()
+        };
+        let model = retort_lm::load(Box::new(source), options.backend, &mut report).await.map_err(lm_error)?;
+        Ok(Self { model, options, file_bytes })
+    }
+
+    /// Which model this is, and where and why it runs there.
+    ///
+    /// # Errors
+    /// Never in practice: only if the browser refuses to make an object.
+    pub fn info(&self) -> Result<JsEngineInfo, Error> {
+        let config = self.model.config();
+        let placement = self.model.backend().placement();
+        to_js(&EngineInfo {
+            backend: placement.backend,
+            reason: &placement.reason,
+            device: &placement.device,
+            model: ModelInfo {
+                name: &self.options.name,
+                sha256: self.options.sha256.as_deref(),
+                architecture: &config.architecture,
+                parameters: config.parameters,
+                context_length: config.context,
+                layers: config.layers,
+                width: config.width,
+                quantization: &config.quantization,
+                file_bytes: self.file_bytes,
+            },
+        })
+        .map(JsCast::unchecked_into)
+    }
+
+    /// Rates a response by every rubric. Verdicts are told to `on_event` as they come. A cancelled judgement
+    /// is no error: its record says so and keeps the verdicts that were ready.
+    ///
+    /// # Errors
+    /// A `RetortError` where nothing was judged at all.
+    pub async fn judge(
+        &mut self,
+        request: JsJudgeRequest,
+        on_event: OnEvent,
+        cancel: &Cancel,
+    ) -> Result<JsJudgeRecord, Error> {
+        let JudgeRequest { prompt, response, reference, rubrics } = from_js(request.into(), "request")?;
+        let request = Request { prompt, response, reference, rubrics };
+        let mut listener = Listener { on_event: Function::from(JsValue::from(on_event)), cancel };
+        let start = js_sys::Date::now();
+        let judgement =
+            retort_judge::judge(&mut self.model, &request, &mut listener).await.map_err(|error: JudgeError| {
+                retort_error(error.code(), &error.to_string())
+            })?;
+        let notices = self.model.take_notices();
+        let placement = self.model.backend().placement();
+        let run = RunContext {
+            model: ModelIdentity {
+                name: self.options.name.clone(),
+                sha256: self.options.sha256.clone(),
+                adapter: None,
+            },
+            backend: placement.backend,
+            device: placement.device.clone(),
+            notices,
+            total_ms: js_sys::Date::now() - start,
+        };
+        to_js(&Record::new(&request, &judgement, run)).map(JsCast::unchecked_into)
+    }
+}
+
+struct Listener<'a> {
+    on_event: Function,
+    cancel: &'a Cancel,
+}
+
+impl Observer for Listener<'_> {
+    fn planned(&mut self, plan: &Planned) {
+        emit(&self.on_event, &JudgeEvent::Planned { questions: plan.questions, truncations: &plan.truncations });
+    }
+
+    fn progress(&mut self, done: usize, total: usize) -> Flow {
+        emit(&self.on_event, &JudgeEvent::Progress { done_tokens: done, total_tokens: total });
+        self.cancel.flow()
+    }
+
+    fn verdict(&mut self, index: usize, verdict: &RubricVerdict) {
+        emit(&self.on_event, &JudgeEvent::Verdict { index, verdict });
+    }
+}
+
+/// A SHA-256 over bytes that come piece by piece.
+#[wasm_bindgen]
+#[derive(Debug, Default)]
+pub struct Sha256 {
+    hasher: sha2::Sha256,
+}
+
+#[wasm_bindgen]
+impl Sha256 {
+    /// Of nothing yet.
+    #[wasm_bindgen(constructor)]
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in more bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.hasher.update(bytes);
+    }
+
+    /// The hash of all bytes so far, as 64 lower-case hex digits. Starts over.
+    pub fn finish_hex(&mut self) -> String {
+        self.hasher.finalize_reset().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The twelve skills of FLASK.
+///
+/// # Errors
+/// Never in practice: only if the browser refuses to make an object.
+#[wasm_bindgen]
+pub fn builtin_rubrics() -> Result<JsRubrics, Error> {
+    to_js(&retort_rubric::builtin()).map(JsCast::unchecked_into)
+}
+
+/// Reads rubrics from TOML or JSON. `name` is the file's name, for messages.
+///
+/// # Errors
+/// A `RetortError` whose message lists every mistake with its line, column, field and remedy.
+#[wasm_bindgen]
+pub fn read_rubrics(text: &str, name: &str) -> Result<JsRubrics, Error> {
+    let reading = retort_rubric::read(text, name, retort_rubric::Format::Auto)
+        .map_err(|error| retort_error("invalid_rubric", &error.to_string()))?;
+    to_js(&reading.rubrics).map(JsCast::unchecked_into)
+}
+
+/// The version of Retort.
+#[wasm_bindgen]
+#[must_use]
+pub fn version() -> String {
+    env!("CARGO_PKG_VERSION").to_owned()
+}
+
+fn to_js<T: Serialize>(value: &T) -> Result<JsValue, Error> {
+    value
+        .serialize(&serde_wasm_bindgen::Serializer::json_compatible())
+        .map_err(|error| retort_error("data", &error.to_string()))
+}
+
+fn from_js<T: serde::de::DeserializeOwned>(value: JsValue, what: &str) -> Result<T, Error> {
+    serde_wasm_bindgen::from_value(value).map_err(|error| retort_error("data", &format!("the {what}: {error}")))
+}
+
+/// Tells a listener. One that throws has lost this event and does not stop the computation.
+fn emit<T: Serialize>(listener: &Function, event: &T) {
+    if let Ok(event) = to_js(event) {
+        let _ = listener.call1(&JsValue::NULL, &event);
+    }
+}
+
+fn lm_error(error: LmError) -> Error {
+    retort_error(error.code(), &error.to_string())
+}
+
+fn retort_error(code: &str, message: &str) -> Error {
+    let error = Error::new(message);
+    error.set_name("RetortError");
+    // Setting a property on a fresh object cannot fail.
+    let _ = Reflect::set(&error, &JsValue::from_str("code"), &JsValue::from_str(code));
+    error
+}

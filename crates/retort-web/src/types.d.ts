@@ -108,7 +108,7 @@ export interface RubricVerdict {
 }
 
 export type JudgeEvent =
-  | { kind: "planned"; total_tokens: number; questions: number; truncations: Truncation[] }
+  | { kind: "planned"; questions: number; truncations: Truncation[] }
   | { kind: "progress"; done_tokens: number; total_tokens: number }
   | { kind: "verdict"; index: number; verdict: RubricVerdict };
 

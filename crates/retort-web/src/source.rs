@@ -1,0 +1,62 @@
+//! A model file in the browser: an OPFS access handle or a `Blob`, read synchronously in a worker.
+
+use js_sys::Error;
+use retort_lm::{ByteSource, LmError};
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen]
+extern "C" {
+    /// `ByteSource` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "ByteSource")]
+    pub type JsByteSource;
+
+    #[wasm_bindgen(method, getter, structural)]
+    fn size(this: &JsByteSource) -> f64;
+
+    /// `into` is a view of this module's memory: the browser writes the file's bytes where they are needed.
+    #[wasm_bindgen(method, structural, catch)]
+    fn read(this: &JsByteSource, offset: f64, into: &mut [u8]) -> Result<f64, JsValue>;
+}
+
+pub(crate) struct JsSource {
+    source: JsByteSource,
+    name: String,
+    size: u64,
+}
+
+impl JsSource {
+    pub(crate) fn new(source: JsByteSource, name: String) -> Result<Self, Error> {
+        let size = source.size();
+        if !(size >= 0.0 && size <= js_sys::Number::MAX_SAFE_INTEGER) {
+            return Err(crate::retort_error("data", &format!("{name} has no size that makes sense ({size})")));
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+        Ok(Self { source, name, size: size as u64 })
+    }
+
+    pub(crate) fn size_bytes(&self) -> u64 {
+        self.size
+    }
+}
+
+impl ByteSource for JsSource {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&mut self, offset: u64, into: &mut [u8]) -> Result<(), LmError> {
+        let failed = |problem: String| LmError::Read { name: self.name.clone(), offset, problem };
+        let wanted = into.len() as f64;
+        let read = self.source.read(offset as f64, into).map_err(|error| {
+            failed(error.dyn_ref::<Error>().map_or_else(|| format!("{error:?}"), |error| String::from(error.message())))
+        })?;
+        if read == wanted {
+            return Ok(());
+        }
+        Err(failed(format!("{wanted} bytes were asked for and {read} came; choose the file again")))
+    }
+}
