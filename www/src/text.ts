@@ -33,7 +33,7 @@ export const text = {
     unqueue: "Don’t wait",
     noSkills: "Choose at least one skill.",
     noModel: "Load a model first.",
-    reading: (percent: string) => `Reading the texts, ${percent} done`,
+    reading: (percent: string) => `Working, ${percent} done`,
     planning: "Planning the questions…",
     progressLabel: "Progress of the judgement",
   },
@@ -177,20 +177,11 @@ export const text = {
     stalled: "The engine has not answered for a minute. It may be busy with a long step, or it may have died. Wait a little, or restart it.",
     workerDied: "The worker that runs the model ended without an answer. Most often the browser ran out of memory.",
     notWorker: "A message from the engine could not be read.",
-    unexpected: "Something on this page failed",
-    policyBlocked: "blocked",
   },
 
-  /** What to do next, by error code. Codes that are not listed rely on the engine’s own sentence. */
+  /** What to do next, by the code of an error that the page itself found. The engine’s own messages say it themselves. */
   advice: {
-    empty_file: "Choose a GGUF model file that is not empty.",
-    not_gguf: "Choose a file in the GGUF format; such files usually end in .gguf.",
-    truncated_file: "The file seems cut off. Copy or download it again, then choose it once more.",
-    unsupported_architecture: "Choose a model of a supported architecture (Llama, such as SmolLM2).",
     out_of_memory: "Close other tabs, or choose a smaller model, and restart the engine.",
-    device_lost: "Try again; if it happens again, use the CPU.",
-    no_gpu: "Choose Automatic or CPU. WebGPU needs a recent browser and a graphics driver that it trusts.",
-    too_long: "Shorten the texts, or leave out the reference answer.",
     download_interrupted: "Check the connection to the server and try again; the download continues where it stopped.",
     hash_mismatch: "The file on the server is not the one that its registry describes. Try again, or run the server’s set-up anew.",
     size_mismatch: "The file on the server is not the one that its registry describes. Run the server’s set-up anew.",
@@ -206,6 +197,34 @@ export const text = {
     storage_failed: "Delete the stored models and try again.",
     not_ready: "Wait until the model is ready.",
   } as Record<string, string>,
+
+  /** What happened, for the errors that the page itself finds. */
+  failure: {
+    cancelled: "Cancelled.",
+    memory: (why: string) => `The browser refused the memory that the model needs (${why}).`,
+    crashed: (why: string) => `The engine stopped unexpectedly (${why}).`,
+    badSha: (given: string) => `"${given}" is not a SHA-256: 64 lower-case hex digits are needed.`,
+    badRegistry: (why: string) => `The server’s model registry cannot be used: ${why}.`,
+    registryNotJson: (why: string) => `it is not JSON (${why})`,
+    registryNotList: "it is not a list",
+    registryEntry: (entry: number) => `entry ${entry} is not an object`,
+    registryText: (entry: number, field: string) => `entry ${entry} has no text in the field "${field}"`,
+    registryBytes: (entry: number) => `entry ${entry} has no positive whole number in the field "bytes"`,
+    registrySha: (entry: number, why: string) => `entry ${entry}, field "sha256": ${why}`,
+    noRegistry: (why: string) => `The model registry could not be fetched (${why}).`,
+    answered: (status: number) => `the server answered ${status}`,
+    noPreset: (name: string | null) =>
+      name === null ? "The server’s model registry is empty." : `The server’s model registry has no model named "${name}".`,
+    otherOrigin: (origin: string) => `The registry points to ${origin}, but this page loads models only from its own server.`,
+    notReady: "The model is not ready yet.",
+    wrongRange: "The server answered with another part of the model than was asked for.",
+    tooMuch: (bytes: number) => `The server sent more than the ${bytes} bytes that its registry names.`,
+    interrupted: (done: number, total: number, why: string) => `The download stopped at ${done} of ${total} bytes (${why}).`,
+    ended: "the server ended it early",
+    wrongHash: (found: string, wanted: string) => `The downloaded model has the SHA-256 ${found}, but the registry names ${wanted}.`,
+    missing: (path: string) => `The server has no file at ${path}.`,
+    unreadable: "The stored part of the model could not be read back.",
+  },
 
   live: {
     loading: (name: string, percent: string) => `Loading ${name}: ${percent}`,

@@ -96,32 +96,34 @@ function JudgeBar({ engine, chosen, onJudge }: Pick<Props, "engine" | "chosen" |
   const why = chosen.value.length === 0 && engine.state.value.builtin.length > 0 ? text.judge.noSkills
     : model.phase === "none" ? text.judge.noModel : null;
   return (
-    <div class="judge-bar">
-      <div class="buttons">
-        <button type="button" class="primary" aria-disabled={running || queued || why !== null} aria-describedby="judge-note" aria-keyshortcuts="Control+Enter Meta+Enter" onClick={onJudge}>
-          {text.judge.start}
-          <kbd aria-hidden="true">{mac ? text.judge.shortcutMac : text.judge.shortcut}</kbd>
-        </button>
-        {running && (
-          <button type="button" class="plain" onClick={() => engine.cancelJudge()} aria-disabled={run.cancelling}>
-            {run.cancelling ? text.judge.cancelling : text.judge.cancel}
+    <div class="judge-place">
+      <div class={running ? "judge-bar running" : "judge-bar"}>
+        <div class="buttons">
+          <button type="button" class="primary" aria-disabled={running || queued || why !== null} aria-describedby="judge-note" aria-keyshortcuts="Control+Enter Meta+Enter" onClick={onJudge}>
+            {text.judge.start}
+            <kbd aria-hidden="true">{mac ? text.judge.shortcutMac : text.judge.shortcut}</kbd>
           </button>
-        )}
-        {queued && <button type="button" class="plain" onClick={() => engine.unqueue()}>{text.judge.unqueue}</button>}
-      </div>
-      <div class="judge-state" id="judge-note">
-        {running ? (
-          <>
-            <progress aria-label={text.judge.progressLabel} max={run.total_tokens || 1} value={run.total_tokens > 0 ? run.done_tokens : undefined} />
-            <span class="figures">
-              {run.total_tokens > 0 ? text.judge.reading(formatPercent(run.done_tokens / run.total_tokens)) : text.judge.planning}
-            </span>
-          </>
-        ) : queued ? (
-          <span>{text.judge.queued}</span>
-        ) : (
-          why && <span>{why}</span>
-        )}
+          {running && (
+            <button type="button" class="plain" onClick={() => engine.cancelJudge()} aria-disabled={run.cancelling}>
+              {run.cancelling ? text.judge.cancelling : text.judge.cancel}
+            </button>
+          )}
+          {queued && <button type="button" class="plain" onClick={() => engine.unqueue()}>{text.judge.unqueue}</button>}
+        </div>
+        <div class="judge-state" id="judge-note">
+          {running ? (
+            <>
+              <progress aria-label={text.judge.progressLabel} max={run.total_tokens || 1} value={run.total_tokens > 0 ? run.done_tokens : undefined} />
+              <span class="figures">
+                {run.total_tokens > 0 ? text.judge.reading(formatPercent(run.done_tokens / run.total_tokens)) : text.judge.planning}
+              </span>
+            </>
+          ) : queued ? (
+            <span>{text.judge.queued}</span>
+          ) : (
+            why && <span>{why}</span>
+          )}
+        </div>
       </div>
     </div>
   );

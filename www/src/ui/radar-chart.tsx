@@ -47,6 +47,7 @@ function draw(chart: Chart<"radar", (number | null)[], string[]>, radar: RadarFi
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const narrow = chart.width < 380;
+  const family = getComputedStyle(document.body).fontFamily;
   chart.data.labels = radar.labels.map((label) => wrapLabel(label));
   const [set] = chart.data.datasets;
   set!.data = radar.values;
@@ -59,8 +60,8 @@ function draw(chart: Chart<"radar", (number | null)[], string[]>, radar: RadarFi
       max: radar.max,
       grid: { color: colour("--line") },
       angleLines: { color: colour("--line") },
-      pointLabels: { color: colour("--ink"), font: { size: narrow ? 10 : 12 } },
-      ticks: { stepSize: (radar.max - radar.min) / 4, color: colour("--quiet"), backdropColor: "transparent", font: { size: 10 } },
+      pointLabels: { color: colour("--ink"), font: { family, size: narrow ? 10 : 12 } },
+      ticks: { stepSize: (radar.max - radar.min) / 4, color: colour("--quiet"), backdropColor: "transparent", font: { family, size: 10 } },
     },
   };
   chart.update("none");

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { Fragment } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import type { EngineClient } from "../engine";
 import { formatCount, formatDuration, formatPercent, formatScore, recordName } from "../format";
 import { announcement } from "../live";
@@ -11,8 +12,13 @@ import { RadarChart } from "./radar-chart";
 
 export function Results({ engine }: { engine: EngineClient }) {
   const { run } = engine.state.value;
+  const section = useRef<HTMLElement>(null);
+  // Whoever pressed Judge wants to see scores; progress and Cancel stay in view at the bottom of the window.
+  useEffect(() => {
+    if (run?.phase === "running") section.current?.scrollIntoView({ block: "start" });
+  }, [run?.run_id]);
   return (
-    <section class="card results" id="results" tabIndex={-1} aria-labelledby="results-heading">
+    <section class="card results" id="results" ref={section} tabIndex={-1} aria-labelledby="results-heading">
       <div class="card-head">
         <h2 id="results-heading">{text.results.heading}</h2>
         {run && <Standing run={run} />}
@@ -99,12 +105,14 @@ function ScoreRow({ row, phase }: { row: Row; phase: Run["phase"] }) {
     <Fragment>
       <tr class={score !== null ? "row scored" : "row"} data-testid="row" data-rubric={rubric.id} data-state={verdict?.kind ?? (phase === "running" ? "waiting" : "missing")}>
         <th scope="row">
-          <span class="skill-name" dir="auto">{rubric.name}</span>
-          {verdict && (
-            <button type="button" class="link toggle" aria-expanded={open.value} aria-controls={id} aria-label={text.results.detailsOf(rubric.name)} onClick={() => (open.value = !open.value)}>
-              {text.results.details}
-            </button>
-          )}
+          <div class="row-head">
+            <span class="skill-name" dir="auto">{rubric.name}</span>
+            {verdict && (
+              <button type="button" class="link toggle" aria-expanded={open.value} aria-controls={id} aria-label={text.results.detailsOf(rubric.name)} onClick={() => (open.value = !open.value)}>
+                {text.results.details}
+              </button>
+            )}
+          </div>
         </th>
         {score !== null && verdict?.kind === "scored" ? (
           <>

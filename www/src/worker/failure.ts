@@ -1,3 +1,4 @@
+import { text } from "../text";
 import type { Failure } from "./protocol";
 
 /** An error of the page's own making, with a code that the page knows how to advise on. */
@@ -16,12 +17,12 @@ export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof Error) {
     const code = (thrown as Error & { code?: unknown }).code;
     if (typeof code === "string") return { code, message: thrown.message };
-    if (thrown.name === "AbortError") return { code: "cancelled", message: "Cancelled." };
+    if (thrown.name === "AbortError") return { code: "cancelled", message: text.failure.cancelled };
     if (thrown instanceof RangeError && /memory|allocation|array length/i.test(thrown.message)) {
-      return { code: "out_of_memory", message: `The browser refused the memory that the model needs (${thrown.message}).` };
+      return { code: "out_of_memory", message: text.failure.memory(thrown.message) };
     }
     if (typeof WebAssembly !== "undefined" && thrown instanceof WebAssembly.RuntimeError) {
-      return { code: "engine_crashed", message: `The engine stopped unexpectedly (${thrown.message}).` };
+      return { code: "engine_crashed", message: text.failure.crashed(thrown.message) };
     }
     return { code: "unexpected", message: thrown.message || thrown.name };
   }

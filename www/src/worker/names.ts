@@ -1,4 +1,5 @@
 /** How stored models are named. Pure, so that tests can pin it. */
+import { text } from "../text";
 
 /** The folder in the origin's private file system. */
 export const FOLDER = "retort-models";
@@ -20,7 +21,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
  */
 export function cacheNames(sha256: string): CacheNames {
   if (!SHA256.test(sha256)) {
-    throw new Error(`The registry gives "${sha256.slice(0, 80)}" as a SHA-256; 64 lower-case hex digits are needed.`);
+    throw new Error(text.failure.badSha(sha256.slice(0, 80)));
   }
   return { file: `${sha256}.gguf`, partial: `${sha256}.part`, marker: `${sha256}.json` };
 }

@@ -1,41 +1,42 @@
+import { text } from "../text";
 import { RetortError } from "./failure";
 import { cacheNames } from "./names";
 import type { Preset } from "./protocol";
 
 /** Reads `models/registry.json`, a list of models; every field is checked, because the server is not the page. */
-export function readRegistry(text: string): Preset[] {
+export function readRegistry(json: string): Preset[] {
   let data: unknown;
   try {
-    data = JSON.parse(text);
+    data = JSON.parse(json);
   } catch (thrown) {
-    throw bad(`it is not JSON (${thrown instanceof Error ? thrown.message : String(thrown)})`);
+    throw bad(text.failure.registryNotJson(thrown instanceof Error ? thrown.message : String(thrown)));
   }
-  if (!Array.isArray(data)) throw bad("it is not a list");
+  if (!Array.isArray(data)) throw bad(text.failure.registryNotList);
   return data.map((entry: unknown, index) => {
-    if (typeof entry !== "object" || entry === null) throw bad(`entry ${index + 1} is not an object`);
+    if (typeof entry !== "object" || entry === null) throw bad(text.failure.registryEntry(index + 1));
     const fields = entry as Record<string, unknown>;
-    const text = (key: string): string => {
+    const words = (key: string): string => {
       const value = fields[key];
-      if (typeof value !== "string" || value === "") throw bad(`entry ${index + 1} has no text in the field "${key}"`);
+      if (typeof value !== "string" || value === "") throw bad(text.failure.registryText(index + 1, key));
       return value;
     };
     const bytes = fields["bytes"];
     if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes <= 0) {
-      throw bad(`entry ${index + 1} has no positive whole number in the field "bytes"`);
+      throw bad(text.failure.registryBytes(index + 1));
     }
-    const sha256 = text("sha256");
+    const sha256 = words("sha256");
     try {
       cacheNames(sha256);
     } catch (thrown) {
-      throw bad(`entry ${index + 1}: ${(thrown as Error).message}`);
+      throw bad(text.failure.registrySha(index + 1, (thrown as Error).message));
     }
     return {
-      name: text("name"),
-      file: text("file"),
-      url: text("url"),
+      name: words("name"),
+      file: words("file"),
+      url: words("url"),
       bytes,
       sha256,
-      licence: text("licence"),
+      licence: words("licence"),
       description: typeof fields["description"] === "string" ? fields["description"] : "",
       default: fields["default"] === true,
     };
@@ -43,5 +44,5 @@ export function readRegistry(text: string): Preset[] {
 }
 
 function bad(why: string): RetortError {
-  return new RetortError("bad_registry", `The server's model registry cannot be used: ${why}.`);
+  return new RetortError("bad_registry", text.failure.badRegistry(why));
 }

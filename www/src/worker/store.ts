@@ -4,6 +4,7 @@
  * Invariants: the final name exists only after size and SHA-256 were right; a download that was interrupted
  * is continued from what is there; only the tab that holds the model's lock writes (P33, P34, P41).
  */
+import { text } from "../text";
 import { RetortError, isQuota } from "./failure";
 import { FOLDER, cacheNames, markerMatches, rangeStart, type CacheNames, type Marker } from "./names";
 import type { LoadStage, Origin, Preset } from "./protocol";
@@ -263,7 +264,7 @@ async function fill(
     try {
       const response = await request(options.url, sink.size, signal);
       if (response.status === 206 && rangeStart(response.headers.get("content-range")) !== sink.size) {
-        throw new RetortError("bad_server", "The server answered with another part of the model than was asked for.");
+        throw new RetortError("bad_server", text.failure.wrongRange);
       }
       if (response.status === 200 || response.status === 416) {
         // The server gave the whole file, or has a shorter one than what is here: begin again.
@@ -278,7 +279,7 @@ async function fill(
           const { done, value } = await reader.read();
           if (done) break;
           if (sink.size + value.byteLength > preset.bytes) {
-            throw new RetortError("size_mismatch", `The server sent more than the ${preset.bytes} bytes that the registry names.`);
+            throw new RetortError("size_mismatch", text.failure.tooMuch(preset.bytes));
           }
           hash.update(value);
           const at = sink.size;
@@ -301,13 +302,13 @@ async function fill(
       failures = sink.size > before ? 0 : failures + 1;
       if (failures >= ATTEMPTS) {
         const why = thrown instanceof Error ? thrown.message : String(thrown);
-        throw new RetortError("download_interrupted", `The download stopped at ${sink.size} of ${preset.bytes} bytes (${why}).`);
+        throw new RetortError("download_interrupted", text.failure.interrupted(sink.size, preset.bytes, why));
       }
       await pause(500 * 2 ** failures, signal);
       continue;
     }
     if (sink.size < preset.bytes && sink.size === before && ++failures >= ATTEMPTS) {
-      throw new RetortError("download_interrupted", `The server ended the download at ${sink.size} of ${preset.bytes} bytes.`);
+      throw new RetortError("download_interrupted", text.failure.interrupted(sink.size, preset.bytes, text.failure.ended));
     }
   }
 
@@ -316,7 +317,7 @@ async function fill(
     sink.restart();
     // What an earlier visit left may be to blame; a fresh download decides.
     if (resumed) return fill(sink, options, overflow);
-    throw new RetortError("hash_mismatch", `The downloaded model has the SHA-256 ${found}, but the registry names ${preset.sha256}.`);
+    throw new RetortError("hash_mismatch", text.failure.wrongHash(found, preset.sha256));
   }
 }
 
@@ -327,8 +328,8 @@ async function request(url: string, from: number, signal: AbortSignal): Promise<
     cache: "no-store",
     ...(from > 0 ? { headers: { range: `bytes=${from}-` } } : {}),
   });
-  if (response.status === 404) throw new RetortError("model_missing", `The server has no file at ${new URL(url).pathname}.`);
-  if (![200, 206, 416].includes(response.status)) throw new Error(`the server answered ${response.status}`);
+  if (response.status === 404) throw new RetortError("model_missing", text.failure.missing(new URL(url).pathname));
+  if (![200, 206, 416].includes(response.status)) throw new Error(text.failure.answered(response.status));
   return response;
 }
 
@@ -375,7 +376,7 @@ function copy(from: FileSystemSyncAccessHandle, bytes: number, give: (bytes: Uin
   for (let at = 0; at < bytes; ) {
     const piece = new Uint8Array(Math.min(STEP, bytes - at));
     const read = from.read(piece, { at });
-    if (read === 0) throw new RetortError("storage_failed", "The stored part of the model could not be read back.");
+    if (read === 0) throw new RetortError("storage_failed", text.failure.unreadable);
     give(piece.subarray(0, read));
     at += read;
   }

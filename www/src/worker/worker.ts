@@ -6,6 +6,7 @@
  */
 import init, { Cancel, Engine, Sha256, builtin_rubrics, read_rubrics, version } from "retort-engine";
 import wasmUrl from "retort-engine/wasm";
+import { text } from "../text";
 import type { BackendChoice, JudgeRequest } from "../types";
 import { RetortError, toFailure } from "./failure";
 import type { FromWorker, LoadStage, ModelSource, Origin, Preset, ToWorker } from "./protocol";
@@ -209,7 +210,7 @@ async function findPreset(name: string | null): Promise<Preset> {
   post({ type: "presets", presets: all });
   const found = name === null ? (all.find((preset) => preset.default) ?? all[0]) : all.find((preset) => preset.name === name);
   if (!found) {
-    throw new RetortError("no_preset", name === null ? "The server's model registry is empty." : `The server's model registry has no model named "${name}".`);
+    throw new RetortError("no_preset", text.failure.noPreset(name));
   }
   return found;
 }
@@ -219,9 +220,9 @@ async function fetchPresets(): Promise<Preset[]> {
   try {
     response = await fetch(registryUrl, { cache: "no-cache" });
   } catch (thrown) {
-    throw new RetortError("no_registry", `The model registry could not be fetched (${toFailure(thrown).message}).`);
+    throw new RetortError("no_registry", text.failure.noRegistry(toFailure(thrown).message));
   }
-  if (!response.ok) throw new RetortError("no_registry", `The model registry could not be fetched (the server answered ${response.status}).`);
+  if (!response.ok) throw new RetortError("no_registry", text.failure.noRegistry(text.failure.answered(response.status)));
   return readRegistry(await response.text());
 }
 
@@ -229,7 +230,7 @@ async function fetchPresets(): Promise<Preset[]> {
 function ownUrl(url: string): string {
   const resolved = new URL(url, registryUrl);
   if (resolved.origin !== self.location.origin) {
-    throw new RetortError("other_origin", `The registry points to ${resolved.origin}, but this page loads models only from its own server.`);
+    throw new RetortError("other_origin", text.failure.otherOrigin(resolved.origin));
   }
   return resolved.href;
 }
@@ -252,7 +253,7 @@ function holdLoadedLock(): () => void {
 
 async function judge(run_id: number, request: JudgeRequest): Promise<void> {
   if (!loaded || judging) {
-    post({ type: "judge_failed", run_id, error: { code: "not_ready", message: "The model is not ready yet." } });
+    post({ type: "judge_failed", run_id, error: { code: "not_ready", message: text.failure.notReady } });
     return;
   }
   const { engine } = loaded;
