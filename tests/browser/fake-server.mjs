@@ -11,12 +11,12 @@ import { fileURLToPath } from "node:url";
 const port = Number(process.argv[process.argv.indexOf("--port") + 1]);
 const root = fileURLToPath(new URL("../../www/dist-fake", import.meta.url));
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".wasm": "application/wasm", ".json": "application/json" };
-const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; form-action 'none'; base-uri 'none'";
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; font-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 const model = Buffer.alloc(3_000_000, 7);
 model.write("GGUF");
 const registry = JSON.stringify([
-  { name: "tiny", file: "tiny.gguf", url: "tiny.gguf", bytes: model.length, sha256: createHash("sha256").update(model).digest("hex"), licence: "Apache-2.0", description: "A stand-in.", default: true },
+  { name: "tiny", title: "Tiny stand-in", file: "tiny.gguf", url: "tiny.gguf", bytes: model.length, sha256: createHash("sha256").update(model).digest("hex"), licence: "Apache-2.0", description: "A stand-in.", default: true },
 ]);
 
 createServer(async (request, response) => {

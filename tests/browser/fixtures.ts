@@ -10,8 +10,10 @@ import { PORTS } from "./servers.ts";
  */
 export class Gate {
   readonly seen: { path: string; range: string | null }[] = [];
-  /** The next answer with a model's bytes ends after so many of them. */
+  /** The next answer with a model's bytes ends after this share of them. */
   breakAfter: number | null = null;
+  /** How many bytes that was. */
+  brokeAt = 0;
   /** Put in front of the worker's script. */
   workerPrelude = "";
   #server: Server;
@@ -60,11 +62,13 @@ export class Gate {
         return;
       }
       response.writeHead(answer.statusCode!, answer.headers);
-      const limit = path.endsWith(".gguf") ? this.breakAfter : null;
-      if (limit === null) {
+      const share = path.endsWith(".gguf") ? this.breakAfter : null;
+      if (share === null) {
         answer.pipe(response);
         return;
       }
+      const limit = Math.floor(Number(answer.headers["content-length"]) * share);
+      this.brokeAt = limit;
       this.breakAfter = null;
       let passed = 0;
       answer.on("data", (part: Buffer) => {

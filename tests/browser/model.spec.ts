@@ -23,19 +23,19 @@ test("a reload uses the stored model", async ({ page, gate }) => {
 
 test("a broken line is taken up where it broke (P33)", async ({ page, gate, guard }) => {
   guard.allow.push(/net::ERR_/);
-  gate.breakAfter = 100_000;
+  gate.breakAfter = 0.3;
   await open(page, gate);
   await ready(page);
-  expect(gate.downloads.map(({ range }) => range)).toEqual([null, "bytes=100000-"]);
+  expect(gate.downloads.map(({ range }) => range)).toEqual([null, `bytes=${gate.brokeAt}-`]);
 });
 
 test("a download interrupted by closing the page goes on at the next visit (P33)", async ({ page, gate, guard }) => {
   guard.allow.push(/net::ERR_/);
-  gate.breakAfter = 100_000;
+  gate.breakAfter = 0.3;
   await page.goto(`${gate.origin}/`);
   // Leave while the line is dead and the page waits to try again.
   await expect.poll(() => gate.downloads.length).toBe(1);
-  await expect(page.getByTestId("loading")).toContainText(/0\.1 of|100\.0 of|\d+\.\d of/);
+  await expect(page.getByTestId("loading")).toContainText(/[1-9].* of /);
   await page.waitForTimeout(450);
   await page.goto("about:blank");
   gate.seen.length = 0;
@@ -45,7 +45,9 @@ test("a download interrupted by closing the page goes on at the next visit (P33)
   expect(gate.downloads[0]!.range).toMatch(/^bytes=[1-9]\d*-$/);
 });
 
-test("a stored file that was swapped is not used (P33)", async ({ page, gate }) => {
+test("a stored file that was swapped is not used (P33)", async ({ page, gate, guard }) => {
+  // A picture as a page makes the browser ask for a favicon.ico, which there is none of.
+  guard.allow.push(/404/);
   await open(page, gate);
   await ready(page);
   await page.goto(`${gate.origin}/favicon.svg`);
@@ -77,7 +79,7 @@ test("when storage is full the download goes on in memory, and the page says so 
   gate.workerPrelude = `
     const write = FileSystemSyncAccessHandle.prototype.write;
     FileSystemSyncAccessHandle.prototype.write = function (bytes, options) {
-      if ((options?.at ?? 0) + bytes.byteLength > 100000) throw new DOMException("full", "QuotaExceededError");
+      if ((options?.at ?? 0) + bytes.byteLength > 50000) throw new DOMException("full", "QuotaExceededError");
       return write.call(this, bytes, options);
     };`;
   await open(page, gate);

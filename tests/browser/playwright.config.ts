@@ -22,8 +22,10 @@ const QUIET = [
 ];
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
+/** The test command names its own program, so that cargo need not be asked again. */
+const xtask = process.env["RETORT_XTASK"] ? `"${process.env["RETORT_XTASK"]}"` : "cargo xtask";
 const serve = (port: number, model: string) => ({
-  command: `cargo xtask serve --no-build --port ${port} ${writeRegistry(port, model)}`,
+  command: `${xtask} serve --no-build --open no --port ${port} ${writeRegistry(port, model)}`,
   cwd: root,
   url: `http://127.0.0.1:${port}/`,
   timeout: 300_000,

@@ -24,11 +24,11 @@ export function writeRegistry(port: number, model: string): string {
   mkdirSync(folder, { recursive: true });
   const file = `${folder}/registry-${port}.toml`;
   const sha256 = createHash("sha256").update(readFileSync(model)).digest("hex");
-  const name = basename(model, ".gguf");
+  const name = basename(model, ".gguf").toLowerCase().replace(/[^a-z0-9.-]+/g, "-");
   writeFileSync(
     file,
-    `[[model]]\nname = "${name}"\nfile = "${basename(model)}"\nbytes = ${statSync(model).size}\nsha256 = "${sha256}"\n` +
-      `licence = "Apache-2.0"\ndescription = "The model of this test run."\ndefault = true\n`,
+    `default = "${name}"\n\n[[model]]\nname = "${name}"\ntitle = "${name}"\nfile = "${basename(model)}"\nbytes = ${statSync(model).size}\nsha256 = "${sha256}"\n` +
+      `licence = "Apache-2.0"\ndescription = "The model of this test run."\n`,
   );
   return `--registry "${file}" --model-dir "${dirname(model)}"`;
 }

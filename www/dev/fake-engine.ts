@@ -155,15 +155,15 @@ export function read_rubrics(text: string, name: string): Rubric[] {
     data = text.trimStart().startsWith("{") ? JSON.parse(text) : parse(text);
   } catch (thrown) {
     const line = (thrown as { line?: number }).line ?? 1;
-    throw new FakeError("bad_rubric", `${name}: line ${line}: ${(thrown as Error).message.split("\n")[0]}`);
+    throw new FakeError("bad_rubric", `${name}:${line}:1: ${(thrown as Error).message.split("\n")[0]}`);
   }
   const list = (data as { rubric?: Partial<Rubric>[] }).rubric;
-  if (!Array.isArray(list) || list.length === 0) throw new FakeError("bad_rubric", `${name}: line 1: field "rubric": no rubric found. Add a [[rubric]] table.`);
+  if (!Array.isArray(list) || list.length === 0) throw new FakeError("bad_rubric", `${name}:1:1: no rubric found. Add a [[rubric]] table.`);
   return list.map((entry) => {
-    if (typeof entry.name !== "string") throw new FakeError("bad_rubric", `${name}: line 1: field "name": missing.`);
+    if (typeof entry.name !== "string") throw new FakeError("bad_rubric", `${name}:1:1: rubric[0]: the field "name" is missing; add it`);
     return {
       id: entry.id ?? entry.name.toLowerCase().replaceAll(" ", "_"), name: entry.name, ability: null, criterion: entry.criterion ?? "", question: null,
-      options: entry.options ?? [1, 2, 3, 4, 5].map((value) => ({ label: String(value), value, description: null })),
+      options: entry.options ?? (entry as { option?: Rubric["options"] }).option ?? [1, 2, 3, 4, 5].map((value) => ({ label: String(value), value, description: null })),
     };
   });
 }

@@ -86,9 +86,12 @@ describe("stored models", () => {
 });
 
 describe("the registry", () => {
-  const entry = { name: "m", file: "m.gguf", url: "m.gguf", bytes: 3, sha256: "a".repeat(64), licence: "Apache-2.0", description: "d", default: true };
+  const entry = { name: "m", title: "M", file: "m.gguf", url: "m.gguf", bytes: 3, sha256: "a".repeat(64), licence: "Apache-2.0", description: "d", default: true };
   it("is read", () => {
     expect(readRegistry(JSON.stringify([entry]))).toEqual([entry]);
+  });
+  it("shows the name where there is no title", () => {
+    expect(readRegistry(JSON.stringify([{ ...entry, title: undefined }]))[0]!.title).toBe("m");
   });
   it("is refused with the entry and the field that are wrong", () => {
     const refused = (value: unknown) => {

@@ -24,7 +24,7 @@ export function ModelPanel({ engine }: { engine: EngineClient }) {
           {text.model.choose}
           <select value={current} onChange={(event) => engine.load({ kind: "preset", name: event.currentTarget.value }, backend)}>
             {source.kind === "file" && <option value="">{source.file.name}</option>}
-            {presets.map((preset) => <option key={preset.name} value={preset.name}>{`${preset.name} (${formatBytes(preset.bytes)})`}</option>)}
+            {presets.map((preset) => <option key={preset.name} value={preset.name}>{`${preset.title} (${formatBytes(preset.bytes)})`}</option>)}
           </select>
         </label>
       )}
@@ -96,13 +96,19 @@ function Status({ engine, model }: { engine: EngineClient; model: ModelState }) 
     case "ready":
       return (
         <div class="ready" data-testid="ready">
-          <p class="model-name">{model.info.model.name}</p>
+          <p class="model-name">{titleOf(engine, model.info.model.name)}</p>
           <p class="model-why">{model.info.reason}</p>
           {(model.origin === "memory_quota" || model.origin === "memory_unavailable") && <p class="note">{text.model.origin[model.origin]}</p>}
           {model.other_tab && <p class="note">{text.model.otherTab}</p>}
         </div>
       );
   }
+}
+
+/** A preset's title; a file goes by its name. */
+function titleOf(engine: EngineClient, name: string): string {
+  const { source, presets } = engine.state.value;
+  return source.kind === "preset" ? (presets.find((preset) => preset.name === name)?.title ?? name) : name;
 }
 
 /** A file input that looks like a button; the input itself stays in the tab order. */

@@ -78,15 +78,30 @@ function Group({ title, rubrics, off, set, onRemove }: GroupProps) {
   );
 }
 
+/** One line of the reader's diagnostics, with the line of the source that it speaks of. */
+interface Finding {
+  message: string;
+  quote: string | null;
+}
+
+function findings(message: string, source: string): Finding[] {
+  const lines = source.split("\n");
+  return message.split("\n").filter((one) => one.trim() !== "").map((one) => {
+    const line = lineOf(one);
+    const content = line === null ? undefined : lines[line - 1];
+    return { message: one, quote: line !== null && content?.trim() ? text.skills.atLine(line, content.trim()) : null };
+  });
+}
+
 function CustomRubric({ engine, custom, taken }: { engine: EngineClient; custom: Signal<Rubric[]>; taken: Rubric[] }) {
   const area = useRef<HTMLTextAreaElement>(null);
   const name = useRef<string>(text.skills.pastedName);
-  const outcome = useSignal<{ kind: "added"; names: string } | { kind: "error"; message: string; quote: string | null } | null>(null);
+  const outcome = useSignal<{ kind: "added"; names: string } | { kind: "error"; findings: Finding[] } | null>(null);
 
   const check = async () => {
     const source = area.current!.value;
     if (source.trim() === "") {
-      outcome.value = { kind: "error", message: text.skills.empty, quote: null };
+      outcome.value = { kind: "error", findings: [{ message: text.skills.empty, quote: null }] };
       area.current!.focus();
       return;
     }
@@ -101,10 +116,7 @@ function CustomRubric({ engine, custom, taken }: { engine: EngineClient; custom:
       area.current!.value = "";
       name.current = text.skills.pastedName;
     } catch (thrown) {
-      const { message } = thrown as Failure;
-      const line = lineOf(message);
-      const content = line === null ? undefined : source.split("\n")[line - 1];
-      outcome.value = { kind: "error", message, quote: line !== null && content !== undefined ? text.skills.atLine(line, content.trim()) : null };
+      outcome.value = { kind: "error", findings: findings((thrown as Failure).message, source) };
       area.current!.focus();
     }
   };
@@ -135,10 +147,14 @@ function CustomRubric({ engine, custom, taken }: { engine: EngineClient; custom:
       <div id="custom-outcome" role="status">
         {outcome.value?.kind === "added" && <p class="good">{text.skills.added(outcome.value.names)}</p>}
         {outcome.value?.kind === "error" && (
-          <div class="bad">
-            <p>{outcome.value.message}</p>
-            {outcome.value.quote !== null && <pre>{outcome.value.quote}</pre>}
-          </div>
+          <ul class="bad">
+            {outcome.value.findings.map((finding, i) => (
+              <li key={i}>
+                <p>{finding.message}</p>
+                {finding.quote !== null && <pre>{finding.quote}</pre>}
+              </li>
+            ))}
+          </ul>
         )}
       </div>
     </details>

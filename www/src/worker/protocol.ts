@@ -8,7 +8,10 @@ import type { BackendChoice, EngineInfo, JudgeEvent, JudgeRecord, JudgeRequest, 
 
 /** One model that the page's own server offers (an entry of `models/registry.json`). */
 export interface Preset {
+  /** What it is known by, also in records. */
   name: string;
+  /** What people read. */
+  title: string;
   file: string;
   /** Relative to the registry file; always on the page's own origin. */
   url: string;

@@ -32,6 +32,7 @@ export function readRegistry(json: string): Preset[] {
     }
     return {
       name: words("name"),
+      title: typeof fields["title"] === "string" && fields["title"] !== "" ? fields["title"] : words("name"),
       file: words("file"),
       url: words("url"),
       bytes,

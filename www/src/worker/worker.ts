@@ -146,6 +146,7 @@ async function loadNow(
   cancel: Cancel,
 ): Promise<void> {
   let name = wanted.kind === "file" ? wanted.file.name : (wanted.name ?? "");
+  let title = name;
   let last = 0;
   let lastStage = "";
   const on_progress = (stage: LoadStage, loaded_bytes: number, total_bytes: number) => {
@@ -153,7 +154,7 @@ async function loadNow(
     if (stage === lastStage && loaded_bytes < total_bytes && now - last < PROGRESS_EVERY_MS) return;
     last = now;
     lastStage = stage;
-    post({ type: "load_progress", load_id, name, stage, loaded_bytes, total_bytes });
+    post({ type: "load_progress", load_id, name: title, stage, loaded_bytes, total_bytes });
   };
 
   let source: OwnedSource;
@@ -165,6 +166,7 @@ async function loadNow(
   } else {
     const preset = await findPreset(wanted.name);
     name = preset.name;
+    title = preset.title;
     sha256 = preset.sha256;
     on_progress("download", 0, preset.bytes);
     ({ source, origin } = await openPreset({
