@@ -1,4 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { done, expect, fill, open, press, ready, test, PROMPT, RESPONSE } from "./fixtures.ts";
 
 const rows = "[data-testid=row]";
@@ -206,6 +208,31 @@ test("the count of requests agrees with what was sent", async ({ page, gate }) =
   expect(Number(counted?.[1])).toBeGreaterThanOrEqual(4);
   expect(Number(counted?.[1])).toBeLessThanOrEqual(gate.seen.length);
   expect(counted?.[2]).toBe("0");
+});
+
+test("the policy refuses every other origin, to the page and to its worker", async ({ page, gate, guard }) => {
+  let reached = 0;
+  const stranger = createServer((_, response) => {
+    reached += 1;
+    response.writeHead(200, { "access-control-allow-origin": "*" }).end();
+  });
+  await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve));
+  const address = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}/`;
+  // The listener would answer anyone, so that only the policy can be what stops the page.
+  expect((await fetch(address)).status).toBe(200);
+  reached = 0;
+
+  guard.allow.push(/Content Security Policy/);
+  guard.tried.push(new URL(address).origin);
+  gate.workerPrelude = `fetch("${address}").catch(() => {}).then(() => (globalThis.tried = true));`;
+  await open(page, gate);
+  await ready(page);
+  await expect.poll(() => page.workers()[0]!.evaluate(() => (globalThis as { tried?: boolean }).tried)).toBe(true);
+  expect(await page.evaluate((url) => fetch(url).then(() => "answered", () => "refused"), address)).toBe("refused");
+  // One attempt of the worker, one of the page.
+  await expect(page.getByTestId("requests")).toContainText("Refused by the policy: 2.");
+  expect(reached).toBe(0);
+  await new Promise((resolve) => stranger.close(resolve));
 });
 
 test("narrow screens need no sideways scrolling", async ({ page, gate }) => {

@@ -6,8 +6,8 @@ import type { BackendChoice, JudgeRequest, Rubric } from "./types";
 import type { Failure, FromWorker, ModelSource, ToWorker } from "./worker/protocol";
 
 const PING_EVERY_MS = 10_000;
-/** Silence for so long, while something is expected, is told to the person (P35). */
-const STALLED_AFTER_MS = 60_000;
+/** So many questions in a row without an answer are told to the person: a minute in a visible tab (P35). */
+const STALLED_AFTER_PINGS = 6;
 
 export class EngineClient {
   readonly state: Signal<State> = signal(INITIAL);
@@ -15,7 +15,7 @@ export class EngineClient {
   #next_id = 1;
   #pending: JudgeRequest | null = null;
   #reads = new Map<number, { resolve: (rubrics: Rubric[]) => void; reject: (failure: Failure) => void }>();
-  #heard = 0;
+  #unanswered = 0;
 
   constructor(private readonly registry_url: string) {
     setInterval(() => this.#watch(), PING_EVERY_MS);
@@ -26,7 +26,7 @@ export class EngineClient {
     this.#worker?.terminate();
     const worker = new Worker(new URL("./worker/worker.ts", import.meta.url), { type: "module", name: "retort-engine" });
     this.#worker = worker;
-    this.#heard = performance.now();
+    this.#unanswered = 0;
     worker.addEventListener("message", (event: MessageEvent<FromWorker>) => this.#receive(event.data));
     worker.addEventListener("error", (event) => {
       event.preventDefault();
@@ -81,6 +81,7 @@ export class EngineClient {
 
   readRubrics(source: string, name: string): Promise<Rubric[]> {
     const read_id = this.#next_id++;
+    if (!this.#worker) return Promise.reject<Rubric[]>({ code: "worker_died", message: text.advice["worker_died"]! } satisfies Failure);
     return new Promise((resolve, reject: (failure: Failure) => void) => {
       this.#reads.set(read_id, { resolve, reject });
       this.#send({ type: "read_rubrics", read_id, text: source, name });
@@ -110,7 +111,7 @@ export class EngineClient {
   }
 
   #receive(message: FromWorker): void {
-    this.#heard = performance.now();
+    this.#unanswered = 0;
     if (this.state.value.stalled) this.#dispatch({ type: "stall_changed", stalled: false });
     if (message.type === "rubrics_read") {
       this.#reads.get(message.read_id)?.resolve(message.rubrics);
@@ -148,7 +149,8 @@ export class EngineClient {
     const { model, run, stalled } = this.state.value;
     const busy = model.phase === "loading" || model.phase === "starting" || run?.phase === "running";
     if (!busy || !this.#worker) return;
+    if (!stalled && this.#unanswered >= STALLED_AFTER_PINGS) this.#dispatch({ type: "stall_changed", stalled: true });
+    this.#unanswered += 1;
     this.#send({ type: "ping" });
-    if (!stalled && performance.now() - this.#heard > STALLED_AFTER_MS) this.#dispatch({ type: "stall_changed", stalled: true });
   }
 }

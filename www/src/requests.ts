@@ -1,8 +1,9 @@
 /** Counts the requests of the page itself; the worker counts its own (see worker.ts). */
 import { signal } from "@preact/signals";
+import { Refusals } from "./refusals";
 
 export const pageRequests = signal({ own: 0, other: 0 });
-export const blockedRequests = signal(0);
+export const refusedRequests = signal(0);
 
 export function watchRequests(): void {
   const count = (entries: PerformanceEntryList) => {
@@ -21,7 +22,9 @@ export function watchRequests(): void {
     // The page's own document.
     pageRequests.value = { own: 1, other: 0 };
   }
-  document.addEventListener("securitypolicyviolation", () => {
-    blockedRequests.value += 1;
+  const refusals = new Refusals();
+  document.addEventListener("securitypolicyviolation", (event) => {
+    refusals.add(event.originalPolicy);
+    refusedRequests.value = refusals.count;
   });
 }

@@ -54,7 +54,7 @@ export interface State {
   stalled: boolean;
   /** Bytes freed by the last "delete stored models", or null. */
   forgotten: number | null;
-  worker_requests: { own: number; other: number };
+  worker_requests: { own: number; other: number; refused: number };
 }
 
 export const INITIAL: State = {
@@ -70,7 +70,7 @@ export const INITIAL: State = {
   error: null,
   stalled: false,
   forgotten: null,
-  worker_requests: { own: 0, other: 0 },
+  worker_requests: { own: 0, other: 0, refused: 0 },
 };
 
 /** What the page itself does. */
@@ -207,12 +207,12 @@ export function reduce(state: State, message: FromWorker | Action): State {
         error: null,
         stalled: false,
         run: interrupted(state.run),
-        worker_requests: { own: 0, other: 0 },
+        worker_requests: { own: 0, other: 0, refused: 0 },
       };
     case "models_forgotten":
       return { ...state, forgotten: message.bytes };
     case "requests":
-      return { ...state, worker_requests: { own: message.own, other: message.other } };
+      return { ...state, worker_requests: { own: message.own, other: message.other, refused: message.refused } };
     case "rubrics_read":
     case "rubrics_failed":
     case "pong":

@@ -158,7 +158,7 @@ export const text = {
     body: "Your texts stay in this browser. The model runs here, and this page’s security policy makes the browser refuse requests to any other server.",
     check: "See for yourself: open your browser’s developer tools, choose Network, and press Judge. No request appears.",
     requests: (own: string, other: string) => `Requests since this page was opened: ${own} to its own server, ${other} to any other.`,
-    blocked: (count: string) => `Refused by the policy: ${count}.`,
+    refused: (count: string) => `Refused by the policy: ${count}.`,
   },
 
   error: {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatBytes, formatBytesOf, formatDuration, formatParameters, formatPercent, formatScore, lineOf, recordName } from "../src/format";
+import { Refusals } from "../src/refusals";
 import { radarOf, wrapLabel } from "../src/radar";
 import type { Rubric, RubricVerdict } from "../src/types";
 import { RetortError, toFailure } from "../src/worker/failure";
@@ -108,6 +109,15 @@ describe("the registry", () => {
     expect(refused([{ ...entry, sha256: "xyz" }])).toContain('entry 1, field "sha256"');
     expect(refused([{ ...entry, url: undefined }])).toContain('"url"');
     expect(refused([null])).toContain("entry 1 is not an object");
+  });
+});
+
+describe("refusals", () => {
+  it("count an attempt once although two policies report it", () => {
+    const refusals = new Refusals();
+    expect(refusals.count).toBe(0);
+    for (const policy of ["header", "meta", "header"]) refusals.add(policy);
+    expect(refusals.count).toBe(2);
   });
 });
 

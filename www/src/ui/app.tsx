@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { EngineClient } from "../engine";
 import { formatBytes, formatPercent } from "../format";
 import { announcement } from "../live";
-import { blockedRequests, pageRequests } from "../requests";
+import { pageRequests, refusedRequests } from "../requests";
 import { text } from "../text";
 import type { Rubric } from "../types";
 import { ErrorPanel } from "./errors";
@@ -87,13 +87,14 @@ function Mark() {
 function Privacy({ engine }: { engine: EngineClient }) {
   const { own, other } = pageRequests.value;
   const worker = engine.state.value.worker_requests;
+  const refused = refusedRequests.value + worker.refused;
   return (
     <section class="privacy" aria-labelledby="privacy-heading">
       <h2 id="privacy-heading">{text.privacy.heading}</h2>
       <p>{text.privacy.body} {text.privacy.check}</p>
       <p class="figures" data-testid="requests">
         {text.privacy.requests(String(own + worker.own), String(other + worker.other))}
-        {blockedRequests.value > 0 && ` ${text.privacy.blocked(String(blockedRequests.value))}`}
+        {refused > 0 && ` ${text.privacy.refused(String(refused))}`}
       </p>
     </section>
   );

@@ -70,5 +70,5 @@ export type FromWorker =
   | { type: "rubrics_failed"; read_id: number; error: Failure }
   | { type: "models_forgotten"; bytes: number }
   /** Requests that the worker itself has made since it started. */
-  | { type: "requests"; own: number; other: number }
+  | { type: "requests"; own: number; other: number; refused: number }
   | { type: "pong" };

@@ -6,6 +6,7 @@
  */
 import init, { Cancel, Engine, Sha256, builtin_rubrics, read_rubrics, version } from "retort-engine";
 import wasmUrl from "retort-engine/wasm";
+import { Refusals } from "../refusals";
 import { text } from "../text";
 import type { BackendChoice, JudgeRequest } from "../types";
 import { RetortError, toFailure } from "./failure";
@@ -36,6 +37,8 @@ let presets: Promise<Preset[]> | null = null;
 let loaded: Loaded | null = null;
 let loading: { abort: AbortController; cancel: Cancel; done: Promise<void> } | null = null;
 let judging: { run_id: number; cancel: Cancel; done: Promise<void> } | null = null;
+
+countRequests();
 
 self.addEventListener("message", (event: MessageEvent<ToWorker>) => {
   const message = event.data;
@@ -77,8 +80,7 @@ self.addEventListener("message", (event: MessageEvent<ToWorker>) => {
 
 async function start(): Promise<boolean> {
   try {
-    countRequests();
-    await init({ module_or_path: wasmUrl === "" ? wasmUrl : new URL(wasmUrl, self.location.href) });
+    await init({ module_or_path: new URL(wasmUrl, self.location.href) });
     post({ type: "ready", version: version(), rubrics: builtin_rubrics() });
     return true;
   } catch (thrown) {
@@ -91,13 +93,19 @@ async function start(): Promise<boolean> {
 function countRequests(): void {
   let own = 0;
   let other = 0;
+  const refusals = new Refusals();
+  const report = () => post({ type: "requests", own, other, refused: refusals.count });
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       if (new URL(entry.name).origin === self.location.origin) own += 1;
       else other += 1;
     }
-    post({ type: "requests", own, other });
+    report();
   }).observe({ type: "resource", buffered: true });
+  self.addEventListener("securitypolicyviolation", (event) => {
+    refusals.add((event as SecurityPolicyViolationEvent).originalPolicy);
+    report();
+  });
 }
 
 function cancelLoad(): void {
