@@ -203,11 +203,34 @@ test("the count of requests agrees with what was sent", async ({ page, gate }) =
   await done(page);
   // The chart's code may be fetched with the first result; the judgement itself asks for nothing.
   expect(gate.seen.slice(before).every(({ path }) => /\/assets\/.*\.js$/.test(path))).toBe(true);
-  await press(page, "Copy record").catch(() => {});
   const counted = /(\d+) to its own server, (\d+) to any other/.exec(await page.getByTestId("requests").innerText());
   expect(Number(counted?.[1])).toBeGreaterThanOrEqual(4);
   expect(Number(counted?.[1])).toBeLessThanOrEqual(gate.seen.length);
   expect(counted?.[2]).toBe("0");
+});
+
+test("a text longer than the context is cut in the open (P48)", async ({ page, gate }) => {
+  await open(page, gate);
+  await ready(page);
+  const response = "The river ran uphill, and nobody in the valley could say why. ".repeat(1700);
+  await fill(page, PROMPT, response);
+  await expect(page.getByText(`${response.length.toLocaleString("en")} characters`, { exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Judge" }).click();
+  await done(page);
+  await expect(page.getByTestId("truncation")).toContainText("The response is longer than the model’s context. Its middle was left out");
+});
+
+test("the record can be copied", async ({ page, context, gate }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page, gate);
+  await ready(page);
+  await fill(page);
+  await page.getByRole("button", { name: "Judge" }).click();
+  await done(page);
+  await press(page, "Copy record");
+  await expect(page.getByTestId("live")).toHaveText("The record was copied.");
+  const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+  expect(copied.format).toBe("retort.judgement/1");
 });
 
 test("the policy refuses every other origin, to the page and to its worker", async ({ page, gate, guard }) => {

@@ -210,7 +210,7 @@ export function reduce(state: State, message: FromWorker | Action): State {
         worker_requests: { own: 0, other: 0, refused: 0 },
       };
     case "models_forgotten":
-      return { ...state, forgotten: message.bytes };
+      return { ...state, forgotten: message.bytes, model: { phase: "none" }, queued: false };
     case "requests":
       return { ...state, worker_requests: { own: message.own, other: message.other, refused: message.refused } };
     case "rubrics_read":

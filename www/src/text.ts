@@ -20,7 +20,7 @@ export const text = {
     reference: "Reference answer",
     optional: "optional",
     referenceHint: "A good answer to compare with, if you have one.",
-    characters: (count: string) => `${count} characters`,
+    characters: (count: number, shown: string) => (count === 1 ? "1 character" : `${shown} characters`),
   },
 
   judge: {
@@ -78,7 +78,7 @@ export const text = {
     fileHint: "or drop one anywhere on this page",
     drop: "Drop the GGUF file to load it",
     preset: "Use the built-in model",
-    forget: "Delete stored models",
+    forget: "Unload and delete stored models",
     forgotten: (bytes: string) => `Deleted ${bytes} from this browser’s storage.`,
     more: "Details and storage",
   },

@@ -90,6 +90,11 @@ describe("a load", () => {
     expect(failed).toMatchObject({ queued: false, model: { phase: "none" }, error: { place: "model", failure: { code: "not_gguf" } } });
   });
 
+  it("is gone when stored models are deleted", () => {
+    const ready = reduce(loading(), { type: "loaded", load_id: 3, info, origin: "cached", other_tab: false });
+    expect(reduce(ready, { type: "models_forgotten", bytes: 5 })).toMatchObject({ model: { phase: "none" }, forgotten: 5 });
+  });
+
   it("that is cancelled is no error", () => {
     const state = reduce(loading(), { type: "load_failed", load_id: 3, error: { code: "cancelled", message: "" } });
     expect(state.error).toBeNull();

@@ -77,7 +77,7 @@ function Field({ id, label, hint, rows, field, error, optional, onEdit }: FieldP
           {label}
           {optional && <span class="optional"> {text.input.optional}</span>}
         </label>
-        {length.value > 0 && <span class="count">{text.input.characters(formatCount(length.value))}</span>}
+        {length.value > 0 && <span class="count">{text.input.characters(length.value, formatCount(length.value))}</span>}
       </div>
       <textarea id={id} ref={field} rows={rows} dir="auto" spellcheck={false} autocomplete="off"
         aria-describedby={error ? `${id}-error` : `${id}-hint`} aria-invalid={error ? "true" : undefined}

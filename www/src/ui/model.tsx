@@ -61,9 +61,9 @@ export function ModelPanel({ engine }: { engine: EngineClient }) {
             <dd>{text.model.origin[model.origin]}</dd>
           </dl>
           <button type="button" class="link" onClick={() => engine.forgetModels()}>{text.model.forget}</button>
-          {forgotten !== null && <p class="hint">{text.model.forgotten(formatBytes(forgotten))}</p>}
         </details>
       )}
+      {forgotten !== null && <p class="hint">{text.model.forgotten(formatBytes(forgotten))}</p>}
     </section>
   );
 }

@@ -68,6 +68,7 @@ export type FromWorker =
   | { type: "judge_failed"; run_id: number; error: Failure }
   | { type: "rubrics_read"; read_id: number; rubrics: Rubric[] }
   | { type: "rubrics_failed"; read_id: number; error: Failure }
+  /** The model was unloaded, and so many bytes were deleted. */
   | { type: "models_forgotten"; bytes: number }
   /** Requests that the worker itself has made since it started. */
   | { type: "requests"; own: number; other: number; refused: number }

@@ -60,13 +60,19 @@ export async function forgetModels(): Promise<number> {
   let freed = 0;
   const names: string[] = [];
   for await (const name of folder.keys()) names.push(name);
-  for (const name of names) {
+  // A marker without its file vouches for nothing, so it may go first or last; a file without its marker is as
+  // good as lost. Files that are in use therefore keep theirs.
+  const kept = new Set<string>();
+  const stem = (name: string) => name.split(".")[0]!;
+  for (const name of names.sort((a, b) => Number(a.endsWith(".json")) - Number(b.endsWith(".json")))) {
+    if (kept.has(stem(name))) continue;
     try {
       const size = (await (await folder.getFileHandle(name)).getFile()).size;
       await folder.removeEntry(name);
       freed += size;
     } catch {
-      // In use elsewhere: it stays whole, which is better than half deleted.
+      // In use by another tab.
+      kept.add(stem(name));
     }
   }
   return freed;

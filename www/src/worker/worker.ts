@@ -67,10 +67,7 @@ self.addEventListener("message", (event: MessageEvent<ToWorker>) => {
       }
       break;
     case "forget_models":
-      void forgetModels().then(
-        (bytes) => post({ type: "models_forgotten", bytes }),
-        () => post({ type: "models_forgotten", bytes: 0 }),
-      );
+      void forget();
       break;
     case "ping":
       post({ type: "pong" });
@@ -135,6 +132,14 @@ async function load(load_id: number, source: ModelSource, backend: BackendChoice
   loading = mine;
   await done;
   if (loading === mine) loading = null;
+}
+
+/** A file that is read from cannot be deleted, so the model goes first. */
+async function forget(): Promise<void> {
+  cancelLoad();
+  await loading?.done;
+  await unload();
+  post({ type: "models_forgotten", bytes: await forgetModels().catch(() => 0) });
 }
 
 async function unload(): Promise<void> {
