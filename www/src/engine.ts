@@ -1,0 +1,156 @@
+/** The page's side of the worker: starts it, talks to it, and notices when it dies. */
+import { signal, type Signal } from "@preact/signals";
+import { INITIAL, reduce, type Action, type State } from "./state";
+import { text } from "./text";
+import type { BackendChoice, JudgeRequest, Rubric } from "./types";
+import type { Failure, FromWorker, ModelSource, ToWorker } from "./worker/protocol";
+
+const PING_EVERY_MS = 10_000;
+/** So many questions in a row without an answer are told to the person: a minute in a visible tab (P35). */
+const STALLED_AFTER_PINGS = 6;
+
+export class EngineClient {
+  readonly state: Signal<State> = signal(INITIAL);
+  #worker: Worker | null = null;
+  #next_id = 1;
+  #pending: JudgeRequest | null = null;
+  #reads = new Map<number, { resolve: (rubrics: Rubric[]) => void; reject: (failure: Failure) => void }>();
+  #unanswered = 0;
+
+  constructor(private readonly registry_url: string) {
+    setInterval(() => this.#watch(), PING_EVERY_MS);
+  }
+
+  /** Starts the worker and loads what the state names as the source. */
+  start(): void {
+    this.#worker?.terminate();
+    const worker = new Worker(new URL("./worker/worker.ts", import.meta.url), { type: "module", name: "retort-engine" });
+    this.#worker = worker;
+    this.#unanswered = 0;
+    worker.addEventListener("message", (event: MessageEvent<FromWorker>) => this.#receive(event.data));
+    worker.addEventListener("error", (event) => {
+      event.preventDefault();
+      this.#died(worker, event.message ? `${text.error.workerDied} (${event.message})` : text.error.workerDied);
+    });
+    worker.addEventListener("messageerror", () => this.#died(worker, text.error.notWorker));
+    this.#send({ type: "start", registry_url: this.registry_url });
+    const { source, backend } = this.state.value;
+    this.load(source, backend);
+  }
+
+  restart(): void {
+    this.#pending = null;
+    this.#dispatch({ type: "worker_restarted" });
+    this.start();
+  }
+
+  load(source: ModelSource, backend: BackendChoice): void {
+    const load_id = this.#next_id++;
+    if (!this.#worker) return this.restartWith(source, backend);
+    this.#dispatch({ type: "load_requested", load_id, source, backend });
+    this.#send({ type: "load", load_id, source, backend });
+  }
+
+  cancelLoad(): void {
+    this.#send({ type: "cancel_load" });
+  }
+
+  /** Judges at once, or as soon as the model that is being loaded is ready. */
+  judge(request: JudgeRequest): void {
+    if (this.state.value.model.phase !== "ready") {
+      this.#pending = request;
+      this.#dispatch({ type: "queue_changed", queued: true });
+      return;
+    }
+    const run_id = this.#next_id++;
+    this.#dispatch({ type: "judge_requested", run_id, rubrics: request.rubrics });
+    this.#send({ type: "judge", run_id, request });
+  }
+
+  unqueue(): void {
+    this.#pending = null;
+    this.#dispatch({ type: "queue_changed", queued: false });
+  }
+
+  cancelJudge(): void {
+    const { run } = this.state.value;
+    if (run?.phase !== "running") return;
+    this.#dispatch({ type: "cancel_requested" });
+    this.#send({ type: "cancel_judge", run_id: run.run_id });
+  }
+
+  readRubrics(source: string, name: string): Promise<Rubric[]> {
+    const read_id = this.#next_id++;
+    if (!this.#worker) return Promise.reject<Rubric[]>({ code: "worker_died", message: text.advice["worker_died"]! } satisfies Failure);
+    return new Promise((resolve, reject: (failure: Failure) => void) => {
+      this.#reads.set(read_id, { resolve, reject });
+      this.#send({ type: "read_rubrics", read_id, text: source, name });
+    });
+  }
+
+  forgetModels(): void {
+    this.#send({ type: "forget_models" });
+  }
+
+  dismissError(): void {
+    this.#dispatch({ type: "error_dismissed" });
+  }
+
+  /** After a death: a new worker that loads something else. */
+  restartWith(source: ModelSource, backend: BackendChoice): void {
+    this.state.value = { ...this.state.value, source, backend };
+    this.restart();
+  }
+
+  #send(message: ToWorker): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #dispatch(message: FromWorker | Action): void {
+    this.state.value = reduce(this.state.value, message);
+  }
+
+  #receive(message: FromWorker): void {
+    this.#unanswered = 0;
+    if (this.state.value.stalled) this.#dispatch({ type: "stall_changed", stalled: false });
+    if (message.type === "rubrics_read") {
+      this.#reads.get(message.read_id)?.resolve(message.rubrics);
+      this.#reads.delete(message.read_id);
+    } else if (message.type === "rubrics_failed") {
+      this.#reads.get(message.read_id)?.reject(message.error);
+      this.#reads.delete(message.read_id);
+    }
+    this.#dispatch(message);
+    const { model, queued } = this.state.value;
+    if (!queued) this.#pending = null;
+    if (model.phase === "ready" && this.#pending) {
+      const request = this.#pending;
+      this.#pending = null;
+      this.judge(request);
+    }
+    // A trap inside wasm leaves its memory in an unknown state: nothing more is asked of that worker.
+    if ("error" in message && message.error.code === "engine_crashed" && this.#worker) {
+      this.#died(this.#worker, message.error.message);
+    }
+  }
+
+  #died(worker: Worker, message: string): void {
+    if (worker !== this.#worker) return;
+    worker.terminate();
+    this.#worker = null;
+    this.#pending = null;
+    const failure: Failure = { code: "worker_died", message };
+    for (const read of this.#reads.values()) read.reject(failure);
+    this.#reads.clear();
+    this.#dispatch({ type: "worker_died", message });
+  }
+
+  #watch(): void {
+    const { model, run, stalled } = this.state.value;
+    const busy = model.phase === "loading" || model.phase === "starting" || run?.phase === "running";
+    if (!busy || !this.#worker) return;
+    if (!stalled && this.#unanswered >= STALLED_AFTER_PINGS) this.#dispatch({ type: "stall_changed", stalled: true });
+    this.#unanswered += 1;
+    this.#send({ type: "ping" });
+  }
+}

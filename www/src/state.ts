@@ -1,0 +1,247 @@
+/** Everything that the page shows, as one value, and the pure function that moves it on. */
+import type { BackendChoice, EngineInfo, JudgeRecord, Rubric, RubricVerdict, Truncation } from "./types";
+import type { Failure, FromWorker, LoadStage, ModelSource, Origin, Preset } from "./worker/protocol";
+
+export type ModelState =
+  | { phase: "starting" }
+  /** Nothing is loaded and nothing is being loaded: a load was cancelled or failed. */
+  | { phase: "none" }
+  | {
+      phase: "loading";
+      name: string;
+      stage: LoadStage;
+      loaded_bytes: number;
+      total_bytes: number;
+      /** Another tab is downloading the same model. */
+      waiting: boolean;
+    }
+  | { phase: "ready"; info: EngineInfo; origin: Origin; other_tab: boolean };
+
+/** A row of the results: one rubric that was asked for. */
+export interface Row {
+  rubric: Rubric;
+  verdict: RubricVerdict | null;
+}
+
+export interface Run {
+  run_id: number;
+  phase: "running" | "done" | "cancelled" | "failed";
+  /** Set between the press of Cancel and the engine's answer. */
+  cancelling: boolean;
+  rows: Row[];
+  done_tokens: number;
+  total_tokens: number;
+  truncations: Truncation[];
+  record: JudgeRecord | null;
+}
+
+/** Which part of the page an error belongs to; it decides the ways out that are offered. */
+export type ErrorPlace = "engine" | "model" | "judge";
+
+export interface State {
+  version: string | null;
+  builtin: Rubric[];
+  presets: Preset[];
+  model: ModelState;
+  load_id: number;
+  source: ModelSource;
+  backend: BackendChoice;
+  run: Run | null;
+  /** Judge was pressed while the model was loading; the judgement starts by itself. */
+  queued: boolean;
+  error: { place: ErrorPlace; failure: Failure } | null;
+  /** The worker has not answered for a while. */
+  stalled: boolean;
+  /** Bytes freed by the last "delete stored models", or null. */
+  forgotten: number | null;
+  worker_requests: { own: number; other: number; refused: number };
+}
+
+export const INITIAL: State = {
+  version: null,
+  builtin: [],
+  presets: [],
+  model: { phase: "starting" },
+  load_id: 0,
+  source: { kind: "preset", name: null },
+  backend: "auto",
+  run: null,
+  queued: false,
+  error: null,
+  stalled: false,
+  forgotten: null,
+  worker_requests: { own: 0, other: 0, refused: 0 },
+};
+
+/** What the page itself does. */
+export type Action =
+  | { type: "load_requested"; load_id: number; source: ModelSource; backend: BackendChoice }
+  | { type: "judge_requested"; run_id: number; rubrics: Rubric[] }
+  | { type: "cancel_requested" }
+  | { type: "queue_changed"; queued: boolean }
+  | { type: "error_dismissed" }
+  | { type: "worker_died"; message: string }
+  | { type: "worker_restarted" }
+  | { type: "stall_changed"; stalled: boolean };
+
+/** The next state. A message of a load or run that is no longer current changes nothing. */
+export function reduce(state: State, message: FromWorker | Action): State {
+  switch (message.type) {
+    case "ready":
+      return { ...state, version: message.version, builtin: message.rubrics };
+    case "start_failed":
+      return failed({ ...state, model: { phase: "none" } }, "engine", message.error);
+    case "presets":
+      return { ...state, presets: message.presets };
+
+    case "load_requested":
+      return {
+        ...state,
+        load_id: message.load_id,
+        source: message.source,
+        backend: message.backend,
+        error: null,
+        forgotten: null,
+        model: {
+          phase: "loading",
+          name: sourceName(message.source),
+          stage: "header",
+          loaded_bytes: 0,
+          total_bytes: 0,
+          waiting: false,
+        },
+      };
+    case "load_progress": {
+      if (message.load_id !== state.load_id || state.model.phase !== "loading") return state;
+      const { name, stage, loaded_bytes, total_bytes } = message;
+      return { ...state, model: { phase: "loading", name, stage, loaded_bytes, total_bytes, waiting: false } };
+    }
+    case "load_waiting":
+      if (message.load_id !== state.load_id || state.model.phase !== "loading") return state;
+      return { ...state, model: { ...state.model, waiting: true } };
+    case "loaded": {
+      if (message.load_id !== state.load_id) return state;
+      const { info, origin, other_tab } = message;
+      return { ...state, model: { phase: "ready", info, origin, other_tab } };
+    }
+    case "load_failed": {
+      if (message.load_id !== state.load_id) return state;
+      const next: State = { ...state, model: { phase: "none" }, queued: false };
+      return message.error.code === "cancelled" ? next : failed(next, "model", message.error);
+    }
+
+    case "judge_requested":
+      return {
+        ...state,
+        error: null,
+        queued: false,
+        run: {
+          run_id: message.run_id,
+          phase: "running",
+          cancelling: false,
+          rows: message.rubrics.map((rubric) => ({ rubric, verdict: null })),
+          done_tokens: 0,
+          total_tokens: 0,
+          truncations: [],
+          record: null,
+        },
+      };
+    case "cancel_requested":
+      return state.run?.phase === "running" ? { ...state, run: { ...state.run, cancelling: true } } : state;
+    case "judge_event": {
+      const run = current(state, message.run_id);
+      if (!run) return state;
+      const { event } = message;
+      switch (event.kind) {
+        case "planned":
+          return { ...state, run: { ...run, total_tokens: event.total_tokens, truncations: event.truncations } };
+        case "progress":
+          return { ...state, run: { ...run, done_tokens: event.done_tokens, total_tokens: event.total_tokens } };
+        case "verdict":
+          return {
+            ...state,
+            run: { ...run, rows: run.rows.map((row, i) => (i === event.index ? { ...row, verdict: event.verdict } : row)) },
+          };
+      }
+      return state;
+    }
+    case "judged": {
+      const run = current(state, message.run_id);
+      if (!run) return state;
+      const { record } = message;
+      return {
+        ...state,
+        run: {
+          ...run,
+          phase: record.cancelled ? "cancelled" : "done",
+          cancelling: false,
+          rows: withRecord(run.rows, record),
+          truncations: record.truncations,
+          record,
+        },
+      };
+    }
+    case "judge_failed": {
+      const run = current(state, message.run_id);
+      if (!run) return state;
+      if (message.error.code === "cancelled") return { ...state, run: { ...run, phase: "cancelled", cancelling: false } };
+      return failed({ ...state, run: { ...run, phase: "failed", cancelling: false } }, "judge", message.error);
+    }
+
+    case "queue_changed":
+      return { ...state, queued: message.queued };
+    case "error_dismissed":
+      return { ...state, error: null };
+    case "stall_changed":
+      return { ...state, stalled: message.stalled };
+    case "worker_died":
+      return failed(
+        { ...state, model: { phase: "none" }, queued: false, stalled: false, run: interrupted(state.run) },
+        "engine",
+        { code: "worker_died", message: message.message },
+      );
+    case "worker_restarted":
+      return {
+        ...state,
+        model: { phase: "starting" },
+        error: null,
+        stalled: false,
+        run: interrupted(state.run),
+        worker_requests: { own: 0, other: 0, refused: 0 },
+      };
+    case "models_forgotten":
+      return { ...state, forgotten: message.bytes, model: { phase: "none" }, queued: false };
+    case "requests":
+      return { ...state, worker_requests: { own: message.own, other: message.other, refused: message.refused } };
+    case "rubrics_read":
+    case "rubrics_failed":
+    case "pong":
+      return state;
+  }
+}
+
+export function sourceName(source: ModelSource): string {
+  return source.kind === "file" ? source.file.name : (source.name ?? "");
+}
+
+function failed(state: State, place: ErrorPlace, failure: Failure): State {
+  return { ...state, queued: false, error: { place, failure } };
+}
+
+function current(state: State, run_id: number): Run | null {
+  return state.run?.run_id === run_id && state.run.phase === "running" ? state.run : null;
+}
+
+/** A run whose worker is gone keeps the scores that had arrived. */
+function interrupted(run: Run | null): Run | null {
+  return run?.phase === "running" ? { ...run, phase: "failed", cancelling: false } : run;
+}
+
+/**
+ * The record is authoritative: its verdicts fill rows whose event was missed. They are matched by rubric id,
+ * never by position, because the record of a cancelled run may hold fewer.
+ */
+function withRecord(rows: Row[], record: JudgeRecord): Row[] {
+  const byId = new Map(record.verdicts.map((verdict) => [verdict.rubric_id, verdict]));
+  return rows.map((row) => ({ ...row, verdict: byId.get(row.rubric.id) ?? row.verdict }));
+}

@@ -1,0 +1,17 @@
+/** The data contract between page and engine, defined once beside the engine. */
+export type {
+  BackendChoice,
+  ByteSource,
+  EngineInfo,
+  JudgeEvent,
+  JudgeRecord,
+  JudgeRequest,
+  LoadOptions,
+  LoadProgress,
+  OptionProbability,
+  Rubric,
+  RubricOption,
+  RubricVerdict,
+  Truncation,
+  Verdict,
+} from "../../crates/retort-web/src/types";

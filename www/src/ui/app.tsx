@@ -1,0 +1,169 @@
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { EngineClient } from "../engine";
+import { formatBytes, formatPercent } from "../format";
+import { announcement } from "../live";
+import { pageRequests, refusedRequests } from "../requests";
+import { text } from "../text";
+import type { Rubric } from "../types";
+import { ErrorPanel } from "./errors";
+import { Inputs, type InputsHandle } from "./inputs";
+import { ModelPanel } from "./model";
+import { Results } from "./results";
+import { SkillsPanel } from "./skills";
+
+export function App({ engine }: { engine: EngineClient }) {
+  const state = engine.state;
+  const custom = useSignal<Rubric[]>([]);
+  /** Ids that were switched off, so that rubrics which arrive later are on. */
+  const off = useSignal<ReadonlySet<string>>(new Set());
+  const inputs = useRef<InputsHandle>(null);
+  const chosen = useComputed(() =>
+    [...state.value.builtin, ...custom.value].filter((rubric) => !off.value.has(rubric.id)),
+  );
+  const dragging = useDrop((file) => engine.load({ kind: "file", file }, state.value.backend));
+  useAnnouncements(engine);
+
+  const judge = () => {
+    if (state.value.run?.phase === "running" || state.value.queued) return;
+    const texts = inputs.current?.read();
+    if (!texts || chosen.value.length === 0 || state.value.model.phase === "none") return;
+    engine.judge({ ...texts, rubrics: chosen.value });
+  };
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+      event.preventDefault();
+      judge();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+
+  return (
+    <>
+      <a class="skip" href="#prompt">{text.skipInput}</a>
+      <a class="skip" href="#results">{text.skip}</a>
+      <header class="masthead">
+        <Mark />
+        <div>
+          <h1>{text.name}</h1>
+          <p>{text.tagline}</p>
+        </div>
+      </header>
+      <main>
+        <ErrorPanel engine={engine} />
+        <div class="bench">
+          <Inputs engine={engine} handle={inputs} chosen={chosen} onJudge={judge} />
+          <div class="side">
+            <ModelPanel engine={engine} />
+            <SkillsPanel engine={engine} custom={custom} off={off} />
+          </div>
+        </div>
+        <Results engine={engine} />
+        <Privacy engine={engine} />
+      </main>
+      <footer class="foot">
+        <span>{state.value.version === null ? text.name : text.footer.version(state.value.version)}</span>
+        <span>{text.footer.licence}</span>
+      </footer>
+      {dragging.value && <div class="drop" aria-hidden="true">{text.model.drop}</div>}
+      <div class="unseen" role="status" aria-live="polite" data-testid="live">{announcement}</div>
+    </>
+  );
+}
+
+function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" width="44" height="44" aria-hidden="true">
+      <rect class="mark-ground" width="32" height="32" rx="8" />
+      <path class="mark-glass" d="M8.2 8.400h5.200M10.800 8.400c0 3 .3 3.600-1.300 5.200a6.600 6.600 0 1 0 9.700.4c2-1.700 4.300-1.200 6.800 2.600" />
+      <circle class="mark-drop" cx="13.800" cy="19" r="2.300" />
+    </svg>
+  );
+}
+
+function Privacy({ engine }: { engine: EngineClient }) {
+  const { own, other } = pageRequests.value;
+  const worker = engine.state.value.worker_requests;
+  const refused = refusedRequests.value + worker.refused;
+  return (
+    <section class="privacy" aria-labelledby="privacy-heading">
+      <h2 id="privacy-heading">{text.privacy.heading}</h2>
+      <p>{text.privacy.body} {text.privacy.check}</p>
+      <p class="figures" data-testid="requests">
+        {text.privacy.requests(String(own + worker.own), String(other + worker.other))}
+        {refused > 0 && ` ${text.privacy.refused(String(refused))}`}
+      </p>
+    </section>
+  );
+}
+
+/** Loading in quarters, the run's beginning and end: enough to follow, not enough to drown in. */
+function useAnnouncements(engine: EngineClient): void {
+  const last = useRef({ quarter: -1, phase: "", run: "" });
+  useSignalEffect(() => {
+    const { model, run, forgotten } = engine.state.value;
+    const seen = last.current;
+    if (model.phase === "loading" && model.total_bytes > 0) {
+      const share = model.loaded_bytes / model.total_bytes;
+      const quarter = Math.floor(share * 4);
+      const key = `${model.stage}${quarter}`;
+      if (seen.phase !== key) announcement.value = text.live.loading(`${model.name}, ${text.model.stage[model.stage]}`, formatPercent(share));
+      seen.phase = key;
+    } else if (model.phase === "ready" && seen.phase !== "ready") {
+      seen.phase = "ready";
+      announcement.value = text.live.ready(model.info.model.name, text.model.backend[model.info.backend]);
+    } else if (model.phase !== "ready" && model.phase !== "loading") {
+      seen.phase = model.phase;
+    }
+    if (run) {
+      const scored = run.rows.filter((row) => row.verdict?.verdict.kind === "scored").length;
+      const arrived = run.rows.filter((row) => row.verdict).length;
+      const key = `${run.run_id}${run.phase}${run.phase === "running" ? Math.floor((arrived / run.rows.length) * 4) : ""}`;
+      if (seen.run !== key) {
+        seen.run = key;
+        announcement.value =
+          run.phase === "running"
+            ? arrived === 0 ? text.live.judging : text.results.running(scored, run.rows.length)
+            : run.phase === "done" ? text.results.done(scored, run.rows.length)
+            : run.phase === "cancelled" ? text.results.cancelled(scored, run.rows.length)
+            : text.results.stopped(scored, run.rows.length);
+      }
+    }
+    if (forgotten !== null) announcement.value = text.model.forgotten(formatBytes(forgotten));
+  });
+}
+
+/** A model file can be dropped anywhere; a text that is dragged into a field is left alone. */
+function useDrop(onFile: (file: File) => void) {
+  const dragging = useSignal(false);
+  useEffect(() => {
+    const hasFile = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+    const over = (event: DragEvent) => {
+      if (!hasFile(event)) return;
+      event.preventDefault();
+      dragging.value = true;
+    };
+    const leave = (event: DragEvent) => {
+      if (event.relatedTarget === null) dragging.value = false;
+    };
+    const drop = (event: DragEvent) => {
+      dragging.value = false;
+      const file = event.dataTransfer?.files[0];
+      if (!file) return;
+      event.preventDefault();
+      onFile(file);
+    };
+    document.addEventListener("dragover", over);
+    document.addEventListener("dragleave", leave);
+    document.addEventListener("drop", drop);
+    return () => {
+      document.removeEventListener("dragover", over);
+      document.removeEventListener("dragleave", leave);
+      document.removeEventListener("drop", drop);
+    };
+  }, []);
+  return dragging;
+}

@@ -1,0 +1,162 @@
+import { useSignal, type Signal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import type { EngineClient } from "../engine";
+import { lineOf } from "../format";
+import { text } from "../text";
+import type { Rubric } from "../types";
+import type { Failure } from "../worker/protocol";
+
+interface Props {
+  engine: EngineClient;
+  custom: Signal<Rubric[]>;
+  off: Signal<ReadonlySet<string>>;
+}
+
+const ABILITIES = Object.keys(text.skills.ability) as (keyof typeof text.skills.ability)[];
+
+export function SkillsPanel({ engine, custom, off }: Props) {
+  const { builtin } = engine.state.value;
+  const all = [...builtin, ...custom.value];
+  const chosen = all.filter((rubric) => !off.value.has(rubric.id)).length;
+  const set = (ids: string[], on: boolean) => {
+    const next = new Set(off.value);
+    for (const id of ids) {
+      if (on) next.delete(id);
+      else next.add(id);
+    }
+    off.value = next;
+  };
+  return (
+    <section class="card skills" aria-labelledby="skills-heading">
+      <div class="card-head">
+        <h2 id="skills-heading">{text.skills.heading}</h2>
+        <span class="count">{text.skills.chosen(chosen, all.length)}</span>
+        <span class="spread">
+          <button type="button" class="link" onClick={() => set(all.map((rubric) => rubric.id), true)}>{text.skills.all}</button>
+          <button type="button" class="link" onClick={() => set(all.map((rubric) => rubric.id), false)}>{text.skills.noneOf}</button>
+        </span>
+      </div>
+      <div class="abilities">
+        {ABILITIES.map((ability) => (
+          <Group key={ability} title={text.skills.ability[ability]} rubrics={builtin.filter((rubric) => rubric.ability === ability)} off={off.value} set={set} />
+        ))}
+        {custom.value.length > 0 && (
+          <Group title={text.skills.custom} rubrics={custom.value} off={off.value} set={set}
+            onRemove={(id) => (custom.value = custom.value.filter((rubric) => rubric.id !== id))} />
+        )}
+      </div>
+      <CustomRubric engine={engine} custom={custom} taken={builtin} />
+    </section>
+  );
+}
+
+interface GroupProps {
+  title: string;
+  rubrics: Rubric[];
+  off: ReadonlySet<string>;
+  set: (ids: string[], on: boolean) => void;
+  onRemove?: (id: string) => void;
+}
+
+function Group({ title, rubrics, off, set, onRemove }: GroupProps) {
+  if (rubrics.length === 0) return null;
+  return (
+    <fieldset class="ability">
+      <legend>{title}</legend>
+      {rubrics.map((rubric) => (
+        <div class="skill" key={rubric.id}>
+          <label title={rubric.question ?? rubric.criterion}>
+            <input type="checkbox" checked={!off.has(rubric.id)} onChange={(event) => set([rubric.id], event.currentTarget.checked)} />
+            <span>{rubric.name}</span>
+          </label>
+          {onRemove && (
+            <button type="button" class="remove" aria-label={text.skills.remove(rubric.name)} onClick={() => onRemove(rubric.id)}>×</button>
+          )}
+        </div>
+      ))}
+    </fieldset>
+  );
+}
+
+/** One line of the reader's diagnostics, with the line of the source that it speaks of. */
+interface Finding {
+  message: string;
+  quote: string | null;
+}
+
+function findings(message: string, source: string): Finding[] {
+  const lines = source.split("\n");
+  return message.split("\n").filter((one) => one.trim() !== "").map((one) => {
+    const line = lineOf(one);
+    const content = line === null ? undefined : lines[line - 1];
+    return { message: one, quote: line !== null && content?.trim() ? text.skills.atLine(line, content.trim()) : null };
+  });
+}
+
+function CustomRubric({ engine, custom, taken }: { engine: EngineClient; custom: Signal<Rubric[]>; taken: Rubric[] }) {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const name = useRef<string>(text.skills.pastedName);
+  const outcome = useSignal<{ kind: "added"; names: string } | { kind: "error"; findings: Finding[] } | null>(null);
+
+  const check = async () => {
+    const source = area.current!.value;
+    if (source.trim() === "") {
+      outcome.value = { kind: "error", findings: [{ message: text.skills.empty, quote: null }] };
+      area.current!.focus();
+      return;
+    }
+    try {
+      const read = await engine.readRubrics(source, name.current);
+      // A rubric with a known id replaces that rubric, so that ids stay unique in a record; built-in skills stay.
+      const builtinIds = new Set(taken.map((rubric) => rubric.id));
+      const fresh = read.map((rubric) => (builtinIds.has(rubric.id) ? { ...rubric, id: `custom_${rubric.id}` } : rubric));
+      const ids = new Set(fresh.map((rubric) => rubric.id));
+      custom.value = [...custom.value.filter((rubric) => !ids.has(rubric.id)), ...fresh];
+      outcome.value = { kind: "added", names: fresh.map((rubric) => rubric.name).join(", ") };
+      area.current!.value = "";
+      name.current = text.skills.pastedName;
+    } catch (thrown) {
+      outcome.value = { kind: "error", findings: findings((thrown as Failure).message, source) };
+      area.current!.focus();
+    }
+  };
+
+  return (
+    <details class="more custom">
+      <summary>{text.skills.addCustom}</summary>
+      <label class="stacked" for="custom-rubric">{text.skills.customLabel}</label>
+      <textarea id="custom-rubric" class="code" ref={area} rows={7} spellcheck={false} autocomplete="off" aria-describedby="custom-hint custom-outcome" />
+      <p class="hint" id="custom-hint">{text.skills.customHint}</p>
+      <div class="buttons">
+        <button type="button" class="plain" onClick={() => void check()}>{text.skills.check}</button>
+        <label class="file-pick">
+          <input type="file" accept=".toml,.json,application/json,text/plain" onChange={(event) => {
+            const input = event.currentTarget;
+            const file = input.files?.[0];
+            if (!file) return;
+            void file.text().then((content) => {
+              area.current!.value = content;
+              name.current = file.name;
+              input.value = "";
+              return check();
+            });
+          }} />
+          <span>{text.skills.pick}</span>
+        </label>
+      </div>
+      <div id="custom-outcome" role="status">
+        {outcome.value?.kind === "added" && <p class="good">{text.skills.added(outcome.value.names)}</p>}
+        {outcome.value?.kind === "error" && (
+          <ul class="bad">
+            {outcome.value.findings.map((finding, i) => (
+              <li key={i}>
+                <p>{finding.message}</p>
+                {finding.quote !== null && <pre>{finding.quote}</pre>}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </details>
+  );
+}

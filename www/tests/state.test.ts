@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { INITIAL, reduce, type State } from "../src/state";
+import type { EngineInfo, JudgeRecord, Rubric, RubricVerdict } from "../src/types";
+
+const rubric = (id: string): Rubric => ({
+  id, name: id, ability: null, criterion: "", question: null,
+  options: [1, 2, 3].map((value) => ({ label: String(value), value, description: null })),
+});
+const verdict = (id: string, expected: number): RubricVerdict => ({
+  rubric_id: id, rubric_name: id, rubric_sha256: "",
+  verdict: { kind: "scored", expected, min: 1, max: 3, distribution: [], mass: 1, method: "option_probabilities", truncated: false },
+});
+const record = (verdicts: RubricVerdict[], cancelled: boolean): JudgeRecord => ({
+  format: "retort.judgement/1", version: "", task: "rubric_scores",
+  input: { prompt_sha256: "", response_sha256: "", reference_sha256: null },
+  model: { name: "", sha256: null, adapter: null }, backend: "cpu", device: "", seed: null, orders: [], verdicts,
+  checklist: [], truncations: [], timings: { total_ms: 1, tokens: 1, tokens_reused: 0 }, cancelled,
+});
+const running = (): State => reduce(INITIAL, { type: "judge_requested", run_id: 7, rubrics: ["a", "b", "c"].map(rubric) });
+const ids = (state: State) => state.run!.rows.map((row) => row.verdict?.rubric_id ?? null);
+
+describe("a run", () => {
+  it("puts each verdict into its row as it comes, whatever the order", () => {
+    let state = running();
+    state = reduce(state, { type: "judge_event", run_id: 7, event: { kind: "verdict", index: 2, verdict: verdict("c", 3) } });
+    expect(ids(state)).toEqual([null, null, "c"]);
+  });
+
+  it("ignores messages of an earlier run", () => {
+    const state = running();
+    expect(reduce(state, { type: "judge_event", run_id: 6, event: { kind: "verdict", index: 0, verdict: verdict("a", 3) } })).toBe(state);
+    expect(reduce(state, { type: "judged", run_id: 6, record: record([], false) })).toBe(state);
+  });
+
+  it("keeps finished scores when it is cancelled", () => {
+    let state = running();
+    state = reduce(state, { type: "judge_event", run_id: 7, event: { kind: "verdict", index: 0, verdict: verdict("a", 2) } });
+    state = reduce(state, { type: "cancel_requested" });
+    expect(state.run!.cancelling).toBe(true);
+    state = reduce(state, { type: "judged", run_id: 7, record: record([verdict("a", 2)], true) });
+    expect(state.run!.phase).toBe("cancelled");
+    expect(ids(state)).toEqual(["a", null, null]);
+  });
+
+  it("keeps them too when cancelling ends in an error, and shows no error", () => {
+    let state = running();
+    state = reduce(state, { type: "judge_event", run_id: 7, event: { kind: "verdict", index: 0, verdict: verdict("a", 2) } });
+    state = reduce(state, { type: "judge_failed", run_id: 7, error: { code: "cancelled", message: "" } });
+    expect(state.run!.phase).toBe("cancelled");
+    expect(state.error).toBeNull();
+    expect(ids(state)).toEqual(["a", null, null]);
+  });
+
+  it("matches the record's verdicts by id, not by position (P19)", () => {
+    const state = reduce(running(), { type: "judged", run_id: 7, record: record([verdict("c", 3), verdict("a", 1)], false) });
+    expect(ids(state)).toEqual(["a", null, "c"]);
+  });
+
+  it("ends when the worker dies, with what it had (P35)", () => {
+    let state = running();
+    state = reduce(state, { type: "judge_event", run_id: 7, event: { kind: "verdict", index: 1, verdict: verdict("b", 2) } });
+    state = reduce(state, { type: "worker_died", message: "gone" });
+    expect(state.run!.phase).toBe("failed");
+    expect(ids(state)).toEqual([null, "b", null]);
+    expect(state.error).toEqual({ place: "engine", failure: { code: "worker_died", message: "gone" } });
+    expect(state.model.phase).toBe("none");
+  });
+});
+
+describe("a load", () => {
+  const info = { backend: "cpu", reason: "", device: "", model: {} } as unknown as EngineInfo;
+  const loading = () => reduce(INITIAL, { type: "load_requested", load_id: 3, source: { kind: "preset", name: "m" }, backend: "auto" });
+
+  it("shows progress in bytes, of the current load only", () => {
+    const progress = { type: "load_progress", load_id: 3, name: "m", stage: "download", loaded_bytes: 5, total_bytes: 10 } as const;
+    expect(reduce(loading(), progress).model).toMatchObject({ phase: "loading", loaded_bytes: 5, total_bytes: 10 });
+    const state = loading();
+    expect(reduce(state, { ...progress, load_id: 2 })).toBe(state);
+  });
+
+  it("is not undone by the failure of the one that it replaced", () => {
+    const state = loading();
+    expect(reduce(state, { type: "load_failed", load_id: 2, error: { code: "cancelled", message: "" } })).toBe(state);
+  });
+
+  it("ends ready, or with an error that drops a waiting judgement", () => {
+    expect(reduce(loading(), { type: "loaded", load_id: 3, info, origin: "cached", other_tab: false }).model.phase).toBe("ready");
+    const queued = reduce(loading(), { type: "queue_changed", queued: true });
+    const failed = reduce(queued, { type: "load_failed", load_id: 3, error: { code: "not_gguf", message: "x" } });
+    expect(failed).toMatchObject({ queued: false, model: { phase: "none" }, error: { place: "model", failure: { code: "not_gguf" } } });
+  });
+
+  it("is gone when stored models are deleted", () => {
+    const ready = reduce(loading(), { type: "loaded", load_id: 3, info, origin: "cached", other_tab: false });
+    expect(reduce(ready, { type: "models_forgotten", bytes: 5 })).toMatchObject({ model: { phase: "none" }, forgotten: 5 });
+  });
+
+  it("that is cancelled is no error", () => {
+    const state = reduce(loading(), { type: "load_failed", load_id: 3, error: { code: "cancelled", message: "" } });
+    expect(state.error).toBeNull();
+    expect(state.model.phase).toBe("none");
+  });
+});
