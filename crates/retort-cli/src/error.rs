@@ -1,0 +1,54 @@
+//! Everything that can end the command.
+
+/// Why the command ended without what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// A text argument could not be read.
+    #[error("--{option}: {problem}")]
+    Text {
+        /// The option's name.
+        option: &'static str,
+        /// What is wrong and what to do.
+        problem: String,
+    },
+    /// A rubric file could not be opened.
+    #[error("--rubric {path}: {problem}; give a TOML or JSON file")]
+    RubricFile {
+        /// The file.
+        path: String,
+        /// What the system said.
+        problem: std::io::Error,
+    },
+    /// A rubric file has mistakes.
+    #[error("{0}")]
+    Rubric(#[from] retort_rubric::ReadError),
+    /// A skill is not known.
+    #[error("--skills: {0}")]
+    Skills(#[from] retort_rubric::SelectError),
+    /// The model cannot be had.
+    #[error("{0}")]
+    Model(#[from] retort_models::ModelError),
+    /// The model's file could not be hashed.
+    #[error("{path} could not be read: {problem}")]
+    Hash {
+        /// The file.
+        path: String,
+        /// What the system said.
+        problem: std::io::Error,
+    },
+    /// The model cannot run.
+    #[error("{0}")]
+    Lm(#[from] retort_lm::LmError),
+    /// Nothing was judged.
+    #[error("{0}")]
+    Judge(#[from] retort_judge::JudgeError),
+    /// The judgement stopped before its end; what was ready has been printed.
+    #[error("the judgement stopped before its end: {0}. The scores above were ready")]
+    Partial(retort_lm::LmError),
+    /// The result could not be written as JSON.
+    #[error("the result could not be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// Standard output is closed or full.
+    #[error("standard output: {0}")]
+    Output(#[from] std::io::Error),
+}

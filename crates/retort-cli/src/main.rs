@@ -1,0 +1,44 @@
+//! The `retort` command: judge a response on this machine, and manage the models that do it.
+
+mod error;
+mod judge;
+mod models;
+mod progress;
+mod report;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Judge a language model's response by fine-grained rubrics, on this machine alone.
+#[derive(Debug, Parser)]
+#[command(name = "retort", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Score a response by FLASK's twelve skills or by rubrics of your own.
+    Judge(judge::Args),
+    /// List, fetch and check the models that Retort knows.
+    #[command(subcommand)]
+    Models(models::Action),
+}
+
+/// The only place that prints an error.
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Judge(args) => judge::run(&args),
+        Command::Models(action) => models::run(&action),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("retort: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

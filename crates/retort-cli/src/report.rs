@@ -1,0 +1,58 @@
+//! A judgement for people who read a terminal.
+
+use std::fmt::Write;
+
+use retort_judge::{Record, TextRole, Verdict};
+
+/// The report as plain text: one line per rubric, then what one should know about it.
+pub(crate) fn plain(record: &Record, reason: &str) -> String {
+    let mut out = String::new();
+    let widest = record.verdicts.iter().map(|v| v.rubric_name.chars().count()).max().unwrap_or(0);
+    for verdict in &record.verdicts {
+        let name = &verdict.rubric_name;
+        let pad = " ".repeat(widest - name.chars().count());
+        // Writing to a String cannot fail.
+        let _ = match &verdict.verdict {
+            Verdict::Scored { expected, min, max, distribution, mass, .. } => {
+                let shares: Vec<String> = distribution
+                    .iter()
+                    .map(|option| format!("{} {:.0}%", option.label, option.probability * 100.0))
+                    .collect();
+                writeln!(
+                    out,
+                    "{name}{pad}  {expected:5.2}  ({min} to {max})  {}  [options had {:.0}%]",
+                    shares.join("  "),
+                    mass * 100.0
+                )
+            }
+            Verdict::Unscored(reason) => writeln!(out, "{name}{pad}  not scored: {reason}"),
+        };
+    }
+    let _ = writeln!(out);
+    for cut in &record.truncations {
+        let text = match cut.text {
+            TextRole::Prompt => "prompt",
+            TextRole::Response => "response",
+            TextRole::Reference => "reference",
+        };
+        let _ = writeln!(
+            out,
+            "The {text} is too long for this model: its head and tail were read, {} of {} characters.",
+            cut.kept_characters, cut.total_characters
+        );
+    }
+    for notice in &record.notices {
+        let _ = writeln!(out, "{notice}");
+    }
+    let seconds = record.timings.total_ms / 1000.0;
+    let _ = writeln!(
+        out,
+        "{} on {}, {} tokens in {seconds:.1} s. {reason}",
+        record.model.name, record.device, record.timings.tokens
+    );
+    let _ = writeln!(
+        out,
+        "A score is the expectation over the model's probabilities; a model this small gives a first reading, not a verdict."
+    );
+    out
+}
