@@ -11,9 +11,9 @@ use crate::error::Error;
 /// Makes sure that a model is in the cache, and shows how that goes.
 pub(crate) fn pull(store: &Store, name: &str) -> Result<PathBuf, Error> {
     let bar = ProgressBar::new(0);
-    if let Ok(style) =
-        ProgressStyle::with_template("  {msg:<10} {wide_bar} {decimal_bytes} of {decimal_total_bytes}, {eta} left")
-    {
+    if let Ok(style) = ProgressStyle::with_template(
+        "  {msg:<10} {wide_bar} {decimal_bytes} of {decimal_total_bytes}, {eta} left",
+    ) {
         bar.set_style(style);
     }
     let mut plain = Plain { on: !std::io::stderr().is_terminal(), tenth: 0 };
