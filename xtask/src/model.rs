@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
+use indicatif::{DecimalBytes, ProgressBar, ProgressStyle};
 use retort_models::{Progress, Store};
 
 use crate::error::Error;
@@ -11,9 +11,9 @@ use crate::error::Error;
 /// Makes sure that a model is in the cache, and shows how that goes.
 pub(crate) fn pull(store: &Store, name: &str) -> Result<PathBuf, Error> {
     let bar = ProgressBar::new(0);
-    if let Ok(style) =
-        ProgressStyle::with_template("  {msg:<10} {wide_bar} {bytes} of {total_bytes}, {eta} left")
-    {
+    if let Ok(style) = ProgressStyle::with_template(
+        "  {msg:<10} {wide_bar} {decimal_bytes} of {decimal_total_bytes}, {eta} left",
+    ) {
         bar.set_style(style);
     }
     let mut plain = Plain { on: !std::io::stderr().is_terminal(), tenth: 0 };
@@ -53,7 +53,7 @@ impl Plain {
     fn show(&mut self, done: u64, total: u64) {
         let tenth = done.saturating_mul(10) / total.max(1);
         if self.on && tenth > self.tenth {
-            eprintln!("  {} of {}", HumanBytes(done), HumanBytes(total));
+            eprintln!("  {} of {}", DecimalBytes(done), DecimalBytes(total));
         }
         self.tenth = tenth;
     }

@@ -39,7 +39,7 @@ pub(crate) fn build_page(workspace: &Workspace) -> Result<bool, Error> {
     let inputs = state_of(&[&www, &pkg, &web_types], &|folder| {
         folder == "node_modules" || folder.starts_with("dist") || folder.starts_with('.')
     })?;
-    let state = || Ok(format!("{inputs} {}", state_of(&[&dist], &|_| false)?));
+    let state = || Ok::<_, Error>(format!("{inputs} {}", state_of(&[&dist], &|_| false)?));
     if dist.join("index.html").is_file() && stamp.holds(&state()?) {
         return Ok(false);
     }

@@ -1,6 +1,7 @@
 //! A small web server for this machine only: the built page, and models beside it.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ pub(crate) fn router(dist: &Path, models: &[Offered]) -> Router {
                 "description": model.description,
                 "licence": model.licence,
                 "file": model.file,
-                "url": format!("/models/{}", model.file),
+                "url": format!("/models/{}", url_segment(&model.file)),
                 "bytes": model.bytes,
                 "sha256": model.sha256,
                 "default": model.default,
@@ -78,6 +79,20 @@ pub(crate) fn router(dist: &Path, models: &[Offered]) -> Router {
         .layer(always(header::REFERRER_POLICY, "no-referrer"))
         // Stored copies are fine, but each use asks whether they still hold: a rebuilt page is seen at once.
         .layer(always(header::CACHE_CONTROL, "no-cache"))
+}
+
+/// A file name as one segment of an address: what RFC 3986 does not leave as it is becomes %XX.
+fn url_segment(name: &str) -> String {
+    let mut out = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
 }
 
 async fn registry_json(State(models): State<Arc<Models>>) -> Response {
@@ -108,7 +123,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router) -> std::io::Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Write};
+    use std::io::{Read as _, Write as _};
     use std::net::{SocketAddr, TcpStream};
 
     struct Running {
@@ -157,11 +172,12 @@ mod tests {
                 sha256: "00".repeat(32),
                 default: true,
             };
+            let odd = Offered { file: "50% é#.gguf".to_owned(), default: false, ..model.clone() };
             let runtime =
                 tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
             let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
             let address = listener.local_addr().unwrap();
-            runtime.spawn(serve(listener, router(&dist, &[model])));
+            runtime.spawn(serve(listener, router(&dist, &[model, odd])));
             Self { address, folder, _runtime: runtime }
         }
 
@@ -305,8 +321,8 @@ mod tests {
         let list: serde_json::Value =
             serde_json::from_slice(&server.get("/models/registry.json").body).unwrap();
         assert_eq!(
-            list,
-            json!([{
+            list[0],
+            json!({
                 "name": "tiny",
                 "title": "Tiny",
                 "description": "For \"tests\".",
@@ -316,8 +332,11 @@ mod tests {
                 "bytes": 14,
                 "sha256": "00".repeat(32),
                 "default": true,
-            }])
+            })
         );
+        // A space is %20, the percent sign %25, é in UTF-8 C3 A9, the number sign %23.
+        assert_eq!(list[1]["url"], "/models/50%25%20%C3%A9%23.gguf");
+        assert_eq!(server.get("/models/50%25%20%C3%A9%23.gguf").body, b"GGUF0123456789");
         assert_eq!(server.get("/models/tiny.gguf").body, b"GGUF0123456789");
     }
 }

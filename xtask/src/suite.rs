@@ -94,7 +94,8 @@ pub(crate) fn test(workspace: &Workspace, options: &TestOptions) -> Result<(), E
     let started = Instant::now();
     let mut lines = Vec::new();
     let mut failure = None;
-    for step in STEPS.iter().filter(|step| run.wants(step.groups)) {
+    let steps: Vec<&Step> = STEPS.iter().filter(|step| run.wants(step.groups)).collect();
+    for step in steps {
         eprintln!("\n=== {} ===", step.name);
         let start = Instant::now();
         let result = (step.run)(&mut run);
