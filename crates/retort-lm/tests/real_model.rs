@@ -1,0 +1,187 @@
+//! The real 135M model against an independent implementation.
+//!
+//! The numbers in `fixtures/` were made by `fixtures/make_fixtures.py` with the Python packages transformers,
+//! gguf and tokenizers on the same GGUF file, dequantized to f32. The tests need that file: its path is read
+//! from `RETORT_TEST_MODEL`, which `cargo xtask test` sets.
+
+use std::path::PathBuf;
+
+use retort_lm::config::Config;
+use retort_lm::cpu::CpuBackend;
+use retort_lm::gguf::Gguf;
+use retort_lm::{
+    AnswerOption, Branch, FileSource, Flow, LanguageModel, Limits, Model, NoWatch, PromptTree, Readout, Segment, Segments,
+};
+use serde_json::Value;
+
+fn model_file() -> PathBuf {
+    let path = std::env::var_os("RETORT_TEST_MODEL")
+        .expect("set RETORT_TEST_MODEL to the default model's file, or run `cargo xtask test`, which does");
+    PathBuf::from(path)
+}
+
+fn model() -> Model<CpuBackend> {
+    let mut source = FileSource::open(&model_file()).unwrap();
+    let gguf = Gguf::read(&mut source).unwrap();
+    let config = Config::read(&gguf).unwrap();
+    let load = CpuBackend::load(&gguf, &config, &mut source, &mut |_| Flow::Continue);
+    let backend = pollster::block_on(load).unwrap();
+    Model::new(&gguf, config, backend).unwrap()
+}
+
+fn fixture(name: &str) -> Value {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn ids(value: &Value) -> Vec<u32> {
+    value.as_array().unwrap().iter().map(|id| id.as_u64().unwrap() as u32).collect()
+}
+
+/// Issue "The page judges": top-1 equal at 99% or more of the positions of five 300-token texts.
+#[test]
+fn logits_agree_with_transformers() {
+    let mut model = model();
+    let vocabulary = model.config().vocabulary;
+    let (mut positions, mut equal, mut worst) = (0, 0, 0.0f64);
+    for text in fixture("logits.json")["texts"].as_array().unwrap() {
+        let tokens = ids(&text["ids"]);
+        assert_eq!(tokens.len(), 300);
+        assert_eq!(model.tokenizer().encode_user(text["text"].as_str().unwrap()).unwrap(), tokens);
+        let logits = pollster::block_on(model.logits(&tokens)).unwrap();
+        for (row, right) in logits.chunks_exact(vocabulary).zip(ids(&text["top1"])) {
+            let best = (0u32..).zip(row).max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap().0;
+            positions += 1;
+            equal += usize::from(best == right);
+        }
+        let last = logits.chunks_exact(vocabulary).last().unwrap();
+        for top in text["last_top"].as_array().unwrap() {
+            let id = top["id"].as_u64().unwrap() as usize;
+            worst = worst.max((f64::from(last[id]) - top["logit"].as_f64().unwrap()).abs());
+        }
+    }
+    println!("top-1 equal at {equal} of {positions} positions; largest difference of a top logit {worst:.5}");
+    assert_eq!(positions, 1500);
+    assert!(equal * 100 >= positions * 99, "top-1 equal at {equal} of {positions}");
+    assert!(worst < 0.02, "a logit differs by {worst}");
+}
+
+/// Option log-probabilities within 0.02 of transformers' f32, as whole prompts and through the tree.
+#[test]
+fn option_probabilities_agree_with_transformers() {
+    let mut model = model();
+    let options: Vec<AnswerOption> =
+        (1..=5).map(|score| AnswerOption { spellings: vec![score.to_string()] }).collect();
+    let fixture = fixture("options.json");
+    let mut worst = 0.0f64;
+    for case in fixture["cases"].as_array().unwrap() {
+        let mut text = Segments::new();
+        for segment in case["segments"].as_array().unwrap() {
+            let piece = segment["text"].as_str().unwrap().to_owned();
+            text.push(if segment["special"].as_bool().unwrap() { Segment::Template(piece) } else { Segment::User(piece) });
+        }
+        assert_eq!(model.tokenizer().encode(&text).unwrap(), ids(&case["ids"]), "{}", case["name"]);
+        // The last piece is the branch; the others are the prefix.
+        let (last, head) = text.pieces().split_last().unwrap();
+        let mut prefix = Segments::new();
+        head.iter().for_each(|piece| prefix.push(piece.clone()));
+        let mut branch = Segments::new();
+        branch.push(last.clone());
+        let tree = PromptTree { prefix, branches: vec![Branch { text: branch, readout: Readout::Options(options.clone()) }] };
+        let answer = pollster::block_on(model.answer(&tree, &mut NoWatch)).unwrap().remove(0);
+        let right = case["option_log_probs"].as_array().unwrap();
+        for (found, right) in answer.log_probabilities.iter().zip(right) {
+            worst = worst.max((found - right.as_f64().unwrap()).abs());
+        }
+    }
+    println!("largest difference of an option's log-probability: {worst:.5}");
+    assert!(worst < 0.02, "an option's log-probability differs by {worst}");
+}
+
+/// P46: the tokenizer inside the file against the reference, on 456 strings, special spellings included.
+#[test]
+fn p46_tokens_agree_with_the_reference() {
+    let model = model();
+    let fixture = fixture("tokenizer_parity.json");
+    let cases = fixture["user_text"].as_array().unwrap();
+    assert!(cases.len() >= 200);
+    for case in cases {
+        let text = case["text"].as_str().unwrap();
+        assert_eq!(model.tokenizer().encode_user(text).unwrap(), ids(&case["ids"]), "{text:?}");
+    }
+    for case in fixture["template_text"].as_array().unwrap() {
+        let text = case["text"].as_str().unwrap();
+        assert_eq!(model.tokenizer().encode_template(text).unwrap(), ids(&case["ids"]), "{text:?}");
+    }
+}
+
+/// The file's own Jinja template against transformers' rendering of it.
+#[test]
+fn conversations_render_as_in_transformers() {
+    let model = model();
+    let fixture = fixture("chat_template.json");
+    let cases = fixture["cases"].as_array().unwrap();
+    assert!(cases.len() >= 10);
+    for case in cases {
+        let messages: Vec<(&str, &str)> = case["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|message| (message["role"].as_str().unwrap(), message["content"].as_str().unwrap()))
+            .collect();
+        let open = case["add_generation_prompt"].as_bool().unwrap();
+        assert_eq!(model.template().render(&messages, open).unwrap(), case["expected"].as_str().unwrap(), "{}", case["name"]);
+    }
+}
+
+/// Greedy continuations token by token, through the key/value cache.
+#[test]
+fn greedy_text_agrees_with_transformers() {
+    let mut model = model();
+    for case in fixture("greedy.json")["cases"].as_array().unwrap() {
+        let prompt = Segments::new().template(case["prompt"].as_str().unwrap());
+        let right = ids(&case["ids"]);
+        let limits = Limits { max_tokens: right.len(), ..Limits::default() };
+        let mut streamed = String::new();
+        let generated = pollster::block_on(model.generate(&prompt, &limits, &mut |piece| {
+            streamed.push_str(piece);
+            Flow::Continue
+        }))
+        .unwrap();
+        // The reference goes on after the end token; ours stops there.
+        assert_eq!(generated.tokens, right[..generated.tokens.len()], "{}", case["name"]);
+        assert!(generated.tokens.len() >= 5);
+        assert_eq!(streamed, generated.text);
+    }
+}
+
+/// Twelve branches in one tree and twelve separate prompts give the same probabilities (1e-3).
+#[test]
+fn a_tree_equals_separate_prompts() {
+    let mut model = model();
+    let prefix = Segments::new()
+        .template("<|im_start|>user\nInstruction:\n")
+        .user("Name three rivers of Europe and say where each of them ends.")
+        .template("\n\nResponse:\n")
+        .user("The Danube flows into the Black Sea, the Rhine into the North Sea, and the Seine into the Channel.")
+        .template("\n\n");
+    let branches: Vec<Branch> = (0..12)
+        .map(|index| Branch {
+            text: Segments::new()
+                .user(format!("Question {index}: how {} is the response?", ["clear", "right", "short"][index % 3]))
+                .template("<|im_end|>\n<|im_start|>assistant\nScore:"),
+            // Two spellings, one of them two tokens long, and options of which one begins another.
+            readout: Readout::Options([1, 2, 5, 10, 100].iter().map(|n| AnswerOption::new(&n.to_string())).collect()),
+        })
+        .collect();
+    let tree = PromptTree { prefix: prefix.clone(), branches: branches.clone() };
+    let together = pollster::block_on(model.answer(&tree, &mut NoWatch)).unwrap();
+    for (branch, together) in branches.into_iter().zip(together) {
+        let alone = PromptTree { prefix: Segments::new(), branches: vec![Branch { text: prefix.clone().then(&branch.text), ..branch }] };
+        let alone = pollster::block_on(model.answer(&alone, &mut NoWatch)).unwrap().remove(0);
+        for (a, b) in together.log_probabilities.iter().zip(&alone.log_probabilities) {
+            assert!((a.exp() - b.exp()).abs() < 1e-3, "{a} and {b}");
+            assert!((a - b).abs() < 1e-2, "{a} and {b}");
+        }
+    }
+}
