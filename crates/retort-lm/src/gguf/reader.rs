@@ -13,7 +13,7 @@ const MIN_ENTRY: u64 = 8 + 4 + 1;
 /// Far above what models have (some tens of entries; nine tensors per block): what a header costs in memory
 /// beyond its own size stays below a mebibyte.
 const MAX_ENTRIES: u64 = 4096;
-const MAX_TENSORS: u64 = 16_384;
+const MAX_TENSORS: u64 = 8192;
 /// GGML has no tensors of more dimensions.
 const MAX_DIMENSIONS: u32 = 4;
 
