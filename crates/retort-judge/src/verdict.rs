@@ -155,8 +155,9 @@ pub(crate) fn from_answer(rubric: &Rubric, answer: &Answer, truncated: bool) -> 
     let failed = |message: String| Verdict::Unscored(Unscored::Failed { code: "scale".into(), message });
     let probabilities: Vec<f64> = answer.log_probabilities.iter().map(|&log| libm::exp(log)).collect();
     let mass: f64 = probabilities.iter().sum();
-    if !mass.is_finite() || probabilities.len() != rubric.options.len() {
-        return failed("The model's answer does not fit the scale; please report this".into());
+    // Rounding may bring the sum a little above 1; more, or no number at all, is no distribution.
+    if !(0.0..=1.0 + 1e-6).contains(&mass) || probabilities.len() != rubric.options.len() {
+        return failed("The model's answer is no distribution over the scale; please report this".into());
     }
     if mass < MIN_MASS {
         return Verdict::Unscored(Unscored::OutsideOptions { mass });
