@@ -210,3 +210,34 @@ fn head_and_tail<'a, M: LanguageModel>(
     }
     Ok(split(fits))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p48_shares_by_hand() {
+        // 100 / 3 = 33; 10 fits and leaves 90; 90 / 2 = 45; 50 does not fit: 10 + 45 + 45 = 100.
+        assert_eq!(water_level(&[10, 50, 100], 100), 45);
+        // 10 fits, 50 fits into 140 / 2 = 70 and leaves 90 for the last.
+        assert_eq!(water_level(&[10, 50, 100], 150), 90);
+        // 60 / 3 = 20 for each of three equals.
+        assert_eq!(water_level(&[50, 50, 50], 60), 20);
+        // The rest of a division is left over: 20 + 20 + 20 of 62.
+        assert_eq!(water_level(&[50, 50, 50], 62), 20);
+        assert_eq!(water_level(&[10, 50, 100], 160), 100);
+        assert_eq!(water_level(&[100], 0), 0);
+    }
+
+    #[test]
+    fn the_fence_is_longer_than_any_run_of_quotes() {
+        let fence_of = |texts: &[&'static str]| {
+            let body = |text: &&'static str| Body { role: TextRole::Prompt, text, tokens: 0, cut: None };
+            fence(&texts.iter().map(body).collect::<Vec<_>>())
+        };
+        assert_eq!(fence_of(&["a", "\"b\""]), "\"\"\"");
+        assert_eq!(fence_of(&["a\"\"", ""]), "\"\"\"");
+        assert_eq!(fence_of(&["a\"\"\"b", "\"\"c"]), "\"\"\"\"");
+        assert_eq!(fence_of(&["\"", "\"\"\"\"\""]), "\"\"\"\"\"\"");
+    }
+}
