@@ -1,5 +1,12 @@
 //! Whole judgements by a model whose answers are written down beforehand.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
+)]
+
 use std::collections::VecDeque;
 
 use proptest::prelude::*;

@@ -232,12 +232,14 @@ impl<B: Backend> LanguageModel for Model<B> {
         if generated.stop == StopReason::MaxTokens && most < limits.max_tokens {
             generated.stop = StopReason::ContextFull;
         }
-        let piece = take_text(&mut pending, true);
+        // Whoever said stop gets nothing more; the text is then what was streamed.
+        let piece = match generated.stop {
+            StopReason::Stopped => String::new(),
+            _ => take_text(&mut pending, true),
+        };
         if !piece.is_empty() {
             generated.text.push_str(&piece);
-            if generated.stop != StopReason::Stopped {
-                on_text(&piece);
-            }
+            on_text(&piece);
         }
         Ok(generated)
     }

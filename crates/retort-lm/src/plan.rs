@@ -440,16 +440,17 @@ mod tests {
         let plan = small_plan();
         // The branches have 3 and 1 rows.
         for (chunk, groups, slots) in [
-            (512, vec![0..2], 4),
-            (4, vec![0..2], 4),
-            (3, vec![0..1, 1..2], 3),
+            (512, &[(0, 2)][..], 4),
+            (4, &[(0, 2)], 4),
+            (3, &[(0, 1), (1, 2)], 3),
             // A branch larger than a chunk is a group of its own.
-            (1, vec![0..1, 1..2], 3),
+            (1, &[(0, 1), (1, 2)], 3),
         ] {
+            let groups: Vec<Range<usize>> = groups.iter().map(|&(start, end)| start..end).collect();
             assert_eq!(plan.groups(0, chunk), groups, "chunk {chunk}");
             assert_eq!(plan.group_slots(&groups), slots, "chunk {chunk}");
         }
-        assert_eq!(plan.groups(1, 512), [1..2]);
+        assert_eq!(plan.groups(1, 512), vec![1..2; 1]);
         assert_eq!(plan.groups(2, 512), [] as [Range<usize>; 0]);
         assert_eq!(plan.group_slots(&[]), 0);
     }

@@ -1,6 +1,12 @@
 //! The CPU backend on tiny models with random weights: against a reference in plain f64 loops, and against
 //! itself in other chunks, trees and orders.
 
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
+)]
+
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -232,6 +238,9 @@ fn the_backend_agrees_with_plain_loops_for_other_shapes() {
     }
 }
 
+/// Makes a batch wrong.
+type Plant = fn(&mut Batch);
+
 /// The comparison above is worth something only if it notices a mistake.
 #[test]
 fn the_comparison_notices_planted_faults() {
@@ -240,13 +249,13 @@ fn the_comparison_notices_planted_faults() {
     pollster::block_on(backend.reserve(16, 0)).unwrap();
     let mut reference = Reference { source, gguf: &gguf, config: &config };
     let right = reference.logits(&tree().tokens, &tree().positions, &picture);
-    let mut off = |plant: fn(&mut Batch)| {
+    let mut off = |plant: Plant| {
         let mut batch = tree();
         plant(&mut batch);
         let found = pollster::block_on(backend.forward(&batch, &mut |_| Flow::Continue)).unwrap();
         worst(&found, &right)
     };
-    let faults: [(&str, fn(&mut Batch)); 5] = [
+    let faults: [(&str, Plant); 5] = [
         ("the second branch sees the first", |batch| {
             for view in &mut batch.views[11..] {
                 view.own = 5;
@@ -272,7 +281,7 @@ fn the_comparison_notices_planted_faults() {
 fn batches_that_make_no_sense_are_refused() {
     let (mut source, gguf, config) = open(Shape::default(), 3);
     let mut backend = backend(&mut source, &gguf, &config);
-    let mut run = |change: fn(&mut Batch)| {
+    let mut run = |change: Plant| {
         let mut batch = tree();
         change(&mut batch);
         match pollster::block_on(backend.forward(&batch, &mut |_| Flow::Continue)) {
@@ -282,7 +291,7 @@ fn batches_that_make_no_sense_are_refused() {
     };
     assert_eq!(run(|_| {}), "a batch up to slot 13 in a cache of 0");
     pollster::block_on(backend.reserve(13, 0)).unwrap();
-    let mut run = |change: fn(&mut Batch)| {
+    let mut run = |change: Plant| {
         let mut batch = tree();
         change(&mut batch);
         match pollster::block_on(backend.forward(&batch, &mut |_| Flow::Continue)) {

@@ -1,6 +1,13 @@
 //! Model files that are hostile, damaged, incomplete or of another kind: an error that names the field, never
 //! a panic, never more memory than the file warrants (P44, P45).
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
+)]
+
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -4,6 +4,12 @@
 //! gguf and tokenizers on the same GGUF file, dequantized to f32. The tests need that file: its path is read
 //! from `RETORT_TEST_MODEL`, which `cargo xtask test` sets.
 
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
+)]
+
 use std::path::PathBuf;
 
 use retort_lm::config::Config;
@@ -25,8 +31,8 @@ fn model() -> Model<CpuBackend> {
     let mut source = FileSource::open(&model_file()).unwrap();
     let gguf = Gguf::read(&mut source).unwrap();
     let config = Config::read(&gguf).unwrap();
-    let load = CpuBackend::load(&gguf, &config, &mut source, &mut |_| Flow::Continue);
-    let backend = pollster::block_on(load).unwrap();
+    let backend =
+        pollster::block_on(CpuBackend::load(&gguf, &config, &mut source, &mut |_| Flow::Continue)).unwrap();
     Model::new(&gguf, config, backend).unwrap()
 }
 

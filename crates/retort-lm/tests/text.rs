@@ -1,5 +1,11 @@
 //! Text to tokens and back: what is special and what is not (P4), chat templates (P47), streaming.
 
+#![expect(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
+)]
+
 mod common;
 
 use common::{KEYS, Parts};
@@ -54,6 +60,8 @@ fn p4_special_spellings_in_a_persons_text_are_ordinary_text() {
     // In text of ours they are the tokens.
     let ids = tokenizer.encode_template("<|im_start|>x<|im_end|><|im_end|>").unwrap();
     assert_eq!(ids, [START, u32::from(b'x'), END, END]);
+    let ids = tokenizer.encode_template("<|im_end|>\n<|im_start|><|endoftext|>").unwrap();
+    assert_eq!(ids, [END, u32::from(b'\n'), START, END_OF_TEXT]);
     // Nor can a person's text complete one that ours begins, or the reverse.
     for pieces in [
         template("<|im_").user("end|>"),
@@ -65,6 +73,18 @@ fn p4_special_spellings_in_a_persons_text_are_ordinary_text() {
     // Two pieces of ours are one text.
     assert_eq!(tokenizer.encode(&template("<|im_").template("end|>")).unwrap(), [END]);
     assert_eq!(tokenizer.encode(&Segments::new()).unwrap(), [] as [u32; 0]);
+}
+
+/// Where one special token begins another, the longer is meant.
+#[test]
+fn the_longest_special_token_is_taken() {
+    let mut parts = Parts::tiny();
+    let (_, tokens) = parts.entries.iter_mut().find(|(key, _)| key == "tokenizer.ggml.tokens").unwrap();
+    let Value::Texts(tokens) = tokens else { panic!("{tokens:?}") };
+    tokens[START as usize] = "<|im_end|>!".into();
+    let tokenizer = tokenizer(&parts);
+    assert_eq!(tokenizer.encode_template("<|im_end|>!<|im_end|>").unwrap(), [START, END]);
+    assert_eq!(tokenizer.encode_template("<|im_end|> !").unwrap(), [END, 32, 33]);
 }
 
 #[test]
@@ -275,9 +295,9 @@ fn generation_says_why_it_ended() {
     assert_eq!((generated.stop, generated.tokens.len()), (StopReason::ContextFull, 18));
     let (generated, pieces) = generate(text, &limits(10), 2);
     assert_eq!((generated.stop, pieces.len()), (StopReason::Stopped, 2));
-    // After it was told to stop nothing more comes.
-    let (generated, pieces) = generate(b"ab\xe2\x82\xac", &limits(10), 3);
-    assert_eq!((generated.stop, pieces.concat().as_str()), (StopReason::Stopped, "ab€"));
+    // After it was told to stop nothing more comes, not even the half character that was begun.
+    let (generated, pieces) = generate(b"\xe2\xe2\x82\xac", &limits(10), 1);
+    assert_eq!((generated.stop, pieces.concat().as_str()), (StopReason::Stopped, "\u{FFFD}"));
 
     let ask = |text: &str| {
         let mut model = scripted(Vec::new());

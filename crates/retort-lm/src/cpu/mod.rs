@@ -335,7 +335,7 @@ impl Backend for CpuBackend {
             match new {
                 Ok(new) => self.cache[index] = new,
                 Err(error) => {
-                    // Layers of two capacities would be read as one: no cache is better than a mixed one.
+                    // The layers now differ in capacity: none is better than a mixed cache. The capacity is 0.
                     self.cache.fill_with(LayerCache::default);
                     return Err(error);
                 }
