@@ -13,7 +13,10 @@ pub mod backend;
 pub mod config;
 mod error;
 pub mod gguf;
+pub mod gpu;
 pub mod quant;
+#[cfg(test)]
+mod reference;
 mod source;
 mod text;
 mod tree;
