@@ -27,8 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     pollster::block_on(GpuBackend::self_check(&gpu))?;
     println!("self-check: {:.2?}", start.elapsed());
     let start = Instant::now();
-    let load = GpuBackend::load(gpu, &gguf, &config, &mut source, &mut |_| Flow::Continue);
-    let mut backend = pollster::block_on(load)?;
+    let mut go_on = |_| Flow::Continue;
+    let mut backend = pollster::block_on(GpuBackend::load(gpu, &gguf, &config, &mut source, &mut go_on))?;
     println!("load: {:.2?}", start.elapsed());
     pollster::block_on(backend.reserve(count, 0))?;
     for _ in 0..3 {

@@ -82,7 +82,7 @@ impl Noise {
         let padded = width.next_multiple_of(GROUP);
         let groups = rows * padded / GROUP;
         let half = |x: f32| u32::from(f16::from_f32(x).to_bits());
-        let mut scales = |noise: &mut Self, size: f32| -> Vec<u32> {
+        let scales = |noise: &mut Self, size: f32| -> Vec<u32> {
             (0..groups).map(|_| half(size * noise.float()) | half(0.3 * noise.float()) << 16).collect()
         };
         match layout {
@@ -124,7 +124,7 @@ pub(super) fn embed_case(layout: Layout, rows: usize, width: usize, noise: &mut 
     let padded = width.next_multiple_of(GROUP);
     let (first, count) = (3, 11);
     let mut bindings = with_weights(layout, count, width, noise);
-    bindings.insert(3, (0..rows).map(|_| noise.below(first + count + 3) as u32).collect());
+    bindings.insert(3, (0..rows).map(|row| (row % (first + count + 3)) as u32).collect());
     bindings.insert(4, noise.floats(rows * padded));
     Case {
         kernel: Kernel::Embed(layout),

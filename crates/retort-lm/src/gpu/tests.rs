@@ -73,9 +73,9 @@ fn every_shader_is_valid() {
         let wgsl = kernel.wgsl().unwrap();
         let module = naga::front::wgsl::parse_str(&wgsl)
             .unwrap_or_else(|error| panic!("{}: {}", kernel.name(), error.emit_to_string(&wgsl)));
-        // No capability beyond WebGPU's core: neither f16 nor subgroups (P37).
-        let mut validator =
-            naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::empty());
+        // No capability beyond WebGPU's core, which unpacks f16 from words: neither f16 nor subgroups (P37).
+        let capabilities = naga::valid::Capabilities::SHADER_FLOAT16_IN_FLOAT32;
+        let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), capabilities);
         let valid = validator.validate(&module);
         valid.unwrap_or_else(|error| panic!("{}: {}", kernel.name(), error.emit_to_string(&wgsl)));
         let workgroup_bytes: u32 = module
@@ -164,7 +164,8 @@ fn planted_faults_are_caught() {
             Kernel::Embed(Layout::FourBits | Layout::EightBits) => vec![(1, 70, 0x50), (2, 10, 0x8000), (3, 5, 1)],
             Kernel::Embed(_) => vec![(1, 70, 0x8000_0000), (3, 5, 1)],
             Kernel::Product(role, layout, _) => {
-                let mut faults = vec![(3, 7, 0x8000_0000)];
+                let first_row = if role == Role::Output { case.bindings[&6][0] } else { 0 };
+                let mut faults = vec![(3, (first_row * 4 * case.parameters[3]) as usize + 7, 0x8000_0000)];
                 faults.push((1, 70, if layout.has_scales() { 0x50 } else { 0x8000_0000 }));
                 if layout.has_scales() {
                     faults.push((2, 3, 0x8000_0000));
@@ -325,7 +326,7 @@ fn text(count: usize, chunk: usize, vocabulary: usize) -> Vec<Batch> {
         if start == 0 {
             outputs.push(0);
         }
-        if end == count && end - start > 1 {
+        if end == count && end > 1 {
             outputs.push((end - start - 1) as u32);
         }
         batches.push(Batch {

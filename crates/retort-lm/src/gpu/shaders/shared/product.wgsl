@@ -45,7 +45,7 @@ fn input_row(row: u32) -> u32 {
 // Gate and up rows alternate in blocks of eight.
 fn finish(row: u32, column: u32, gate: f32, up: f32) {
     if row < params.rows && column < params.columns {
-        output[row * params.stride + column] = gate / (1.0 + exp(-gate)) * up;
+        output[row * params.stride + params.first_column + column] = gate / (1.0 + exp(-gate)) * up;
     }
 }
 #else
