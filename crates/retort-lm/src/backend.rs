@@ -25,7 +25,11 @@ impl View {
     /// The ranges of slots that the token in `slot` sees. They do not overlap.
     #[must_use]
     pub fn ranges(&self, slot: u32) -> [std::ops::Range<usize>; 3] {
-        [0..self.prefix as usize, self.trunk_start as usize..self.trunk_end as usize, self.own as usize..slot as usize + 1]
+        [
+            0..self.prefix as usize,
+            self.trunk_start as usize..self.trunk_end as usize,
+            self.own as usize..slot as usize + 1,
+        ]
     }
 }
 
@@ -100,7 +104,11 @@ pub fn check(batch: &Batch, config: &Config, capacity: usize) -> Result<(), LmEr
     let n = batch.tokens.len();
     let wrong = |problem: String| Err(LmError::Compute { problem });
     if n == 0 || batch.positions.len() != n || batch.views.len() != n {
-        return wrong(format!("a batch of {n} tokens with {} positions and {} views", batch.positions.len(), batch.views.len()));
+        return wrong(format!(
+            "a batch of {n} tokens with {} positions and {} views",
+            batch.positions.len(),
+            batch.views.len()
+        ));
     }
     if batch.end_slot() > capacity {
         return wrong(format!("a batch up to slot {} in a cache of {capacity}", batch.end_slot()));
@@ -110,7 +118,10 @@ pub fn check(batch: &Batch, config: &Config, capacity: usize) -> Result<(), LmEr
         if token as usize >= config.vocabulary {
             return wrong(format!("token {token} in row {row} of a vocabulary of {}", config.vocabulary));
         }
-        if view.prefix > view.own || view.own > slot || view.trunk_start > view.trunk_end || view.trunk_end > view.own
+        if view.prefix > view.own
+            || view.own > slot
+            || view.trunk_start > view.trunk_end
+            || view.trunk_end > view.own
             || (view.trunk_start < view.trunk_end && view.trunk_start < view.prefix)
         {
             return wrong(format!("row {row} in slot {slot} with the view {view:?}"));

@@ -1,7 +1,7 @@
 //! What a model's metadata says about its shape: architectures as data.
 
-use crate::gguf::{Gguf, type_name};
 use crate::LmError;
+use crate::gguf::{Gguf, type_name};
 
 /// Which two components of a head the rotary embedding turns together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,8 +18,7 @@ struct Architecture {
     pairing: RotaryPairing,
 }
 
-const ARCHITECTURES: [Architecture; 1] =
-    [Architecture { name: "llama", pairing: RotaryPairing::Neighbours }];
+const ARCHITECTURES: [Architecture; 1] = [Architecture { name: "llama", pairing: RotaryPairing::Neighbours }];
 
 /// A model's dimensions and constants.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +69,8 @@ impl Config {
         let conversion = "convert the model anew with llama.cpp's converter";
         let architecture =
             gguf.required("general.architecture", gguf.text("general.architecture")?, conversion)?.to_owned();
-        let unsupported = |what: String, instead: String| LmError::Unsupported { name: gguf.name.clone(), what, instead };
+        let unsupported =
+            |what: String, instead: String| LmError::Unsupported { name: gguf.name.clone(), what, instead };
         let Some(known) = ARCHITECTURES.iter().find(|known| known.name == architecture) else {
             let names: Vec<&str> = ARCHITECTURES.iter().map(|known| known.name).collect();
             return Err(unsupported(
@@ -103,7 +103,10 @@ impl Config {
             Some(size) => size,
             None if width.is_multiple_of(heads) => width / heads,
             None => {
-                return Err(gguf.damaged(&key("embedding_length"), format!("{width} does not divide into {heads} heads")));
+                return Err(gguf.damaged(
+                    &key("embedding_length"),
+                    format!("{width} does not divide into {heads} heads"),
+                ));
             }
         };
         if let Some(value_size) = optional_count("attention.value_length")?
@@ -144,7 +147,8 @@ impl Config {
             Some(x) => Err(gguf.damaged(&key(suffix), format!("{x} is not above 0"))),
             None => gguf.required(&key(suffix), None, conversion),
         };
-        let rotary_base = positive("rope.freq_base", gguf.number(&key("rope.freq_base"))?.or(Some(10_000.0)))?;
+        let rotary_base =
+            positive("rope.freq_base", gguf.number(&key("rope.freq_base"))?.or(Some(10_000.0)))?;
         let norm_epsilon = positive(
             "attention.layer_norm_rms_epsilon",
             gguf.number(&key("attention.layer_norm_rms_epsilon"))?,

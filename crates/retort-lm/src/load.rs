@@ -117,7 +117,7 @@ pub async fn load(
         BackendChoice::Gpu => (Some(GpuBackend::open().await?), "You chose the GPU.".to_owned()),
         BackendChoice::Auto => match GpuBackend::open().await {
             Ok(gpu) if gpu.is_software() && cfg!(not(target_arch = "wasm32")) => {
-                let device = gpu.device();
+                let device = gpu.device.clone();
                 (None, format!("The only GPU is emulated in software ({device}); the CPU is faster."))
             }
             Ok(gpu) => (Some(gpu), "This machine has a GPU that can be used.".to_owned()),

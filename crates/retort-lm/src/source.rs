@@ -78,9 +78,9 @@ impl FileSource {
     /// # Errors
     /// [`LmError::Read`] if there is no such file, it is a folder, or it may not be read.
     pub fn open(path: &std::path::Path) -> Result<Self, LmError> {
-        let name = path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
-        let failed =
-            |problem: String| LmError::Read { name: path.display().to_string(), offset: 0, problem };
+        let name =
+            path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into_owned());
+        let failed = |problem: String| LmError::Read { name: path.display().to_string(), offset: 0, problem };
         let file = std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
         let metadata = file.metadata().map_err(|error| failed(error.to_string()))?;
         if metadata.is_dir() {

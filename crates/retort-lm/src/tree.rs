@@ -1,7 +1,7 @@
 //! The narrow waist: what may be asked of a language model, and what it answers.
 
-use crate::text::Segments;
 use crate::LmError;
+use crate::text::Segments;
 
 /// A shared beginning, and the questions that each continue it on their own.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -76,7 +76,9 @@ impl Gguf {
         let alignment = match metadata.get("general.alignment") {
             None => 32,
             Some(Value::Unsigned(n)) if n.is_power_of_two() && *n < (1 << 31) => *n,
-            Some(_) => return Err(header.damaged("general.alignment", "it must be a power of two below 2^31")),
+            Some(_) => {
+                return Err(header.damaged("general.alignment", "it must be a power of two below 2^31"));
+            }
         };
 
         let mut infos = Vec::new();
@@ -94,12 +96,18 @@ impl Gguf {
                 .checked_add(info.offset)
                 .ok_or_else(|| header.damaged(&tensor, "its offset is beyond any file"))?;
             let end = match TensorType::from_id(info.type_id) {
-                Some(kind) => info.byte_len(kind).and_then(|len| info.offset.checked_add(len)).ok_or_else(|| {
-                    header.damaged(
-                        &tensor,
-                        &format!("its shape {:?} is not whole blocks of {}, or too large", info.shape, kind.name()),
-                    )
-                })?,
+                Some(kind) => {
+                    info.byte_len(kind).and_then(|len| info.offset.checked_add(len)).ok_or_else(|| {
+                        header.damaged(
+                            &tensor,
+                            &format!(
+                                "its shape {:?} is not whole blocks of {}, or too large",
+                                info.shape,
+                                kind.name()
+                            ),
+                        )
+                    })?
+                }
                 // A format of unknown size can at least not begin behind the end of the file.
                 None => info.offset,
             };
@@ -169,12 +177,14 @@ impl Gguf {
     /// # Errors
     /// As for [`text`](Self::text).
     pub fn count(&self, key: &str) -> Result<Option<usize>, LmError> {
-        self.typed(key, "a whole number from 0 to 2^31", |value| match value {
-            Value::Unsigned(n) => usize::try_from(*n).ok(),
-            Value::Signed(n) => usize::try_from(*n).ok(),
-            _ => None,
-        }
-        .filter(|n| *n <= 1 << 31))
+        self.typed(key, "a whole number from 0 to 2^31", |value| {
+            match value {
+                Value::Unsigned(n) => usize::try_from(*n).ok(),
+                Value::Signed(n) => usize::try_from(*n).ok(),
+                _ => None,
+            }
+            .filter(|n| *n <= 1 << 31)
+        })
     }
 
     /// A finite number.
@@ -182,15 +192,17 @@ impl Gguf {
     /// # Errors
     /// As for [`text`](Self::text).
     pub fn number(&self, key: &str) -> Result<Option<f64>, LmError> {
-        self.typed(key, "a finite number", |value| match value {
-            Value::Float(x) => Some(*x),
-            #[expect(clippy::cast_precision_loss, reason = "metadata numbers are small")]
-            Value::Unsigned(n) => Some(*n as f64),
-            #[expect(clippy::cast_precision_loss, reason = "metadata numbers are small")]
-            Value::Signed(n) => Some(*n as f64),
-            _ => None,
-        }
-        .filter(|x: &f64| x.is_finite()))
+        self.typed(key, "a finite number", |value| {
+            match value {
+                Value::Float(x) => Some(*x),
+                #[expect(clippy::cast_precision_loss, reason = "metadata numbers are small")]
+                Value::Unsigned(n) => Some(*n as f64),
+                #[expect(clippy::cast_precision_loss, reason = "metadata numbers are small")]
+                Value::Signed(n) => Some(*n as f64),
+                _ => None,
+            }
+            .filter(|x: &f64| x.is_finite())
+        })
     }
 
     /// A truth value.
@@ -323,7 +335,8 @@ pub(crate) fn type_name(id: u32) -> String {
 }
 
 fn readable(bytes: &[u8]) -> String {
-    let text: String = bytes.iter().map(|&b| if b.is_ascii_graphic() { char::from(b) } else { '.' }).collect();
+    let text: String =
+        bytes.iter().map(|&b| if b.is_ascii_graphic() { char::from(b) } else { '.' }).collect();
     let hex: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
     format!("\"{text}\" ({})", hex.join(" "))
 }
@@ -391,7 +404,8 @@ impl Header<'_> {
     /// A number of things that each take at least `least` bytes, so that the file bounds it.
     fn count(&mut self, what: &str, least: u64) -> Result<u64, LmError> {
         let count = self.u64(what)?;
-        let len = count.checked_mul(least).ok_or_else(|| self.damaged(what, &format!("{count} is absurd")))?;
+        let len =
+            count.checked_mul(least).ok_or_else(|| self.damaged(what, &format!("{count} is absurd")))?;
         self.need(len, &format!("{what} {count}"))?;
         Ok(count)
     }
@@ -472,7 +486,9 @@ impl Header<'_> {
         let what = format!("tensor \"{name}\"");
         let dimensions = self.u32(&what)?;
         if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
-            return Err(self.damaged(&what, &format!("it has {dimensions} dimensions; 1 to {MAX_DIMENSIONS} exist")));
+            return Err(
+                self.damaged(&what, &format!("it has {dimensions} dimensions; 1 to {MAX_DIMENSIONS} exist"))
+            );
         }
         let mut shape = Vec::new();
         for _ in 0..dimensions {
