@@ -2,11 +2,11 @@
 
 use half::{bf16, f16};
 
+use crate::MemorySource;
 use crate::backend::Batch;
 use crate::config::{Config, RotaryPairing};
 use crate::gguf::{Gguf, GgufWriter, Value};
 use crate::quant::TensorType;
-use crate::MemorySource;
 
 /// A random model's shape and formats.
 #[derive(Debug, Clone)]
@@ -167,7 +167,8 @@ pub(crate) fn logits(bytes: &[u8], batches: &[Batch]) -> Vec<Vec<f64>> {
     };
     let layers: Vec<_> = (0..config.layers)
         .map(|layer| {
-            let mut get = |suffix: &str, shape: &[usize]| tensor(format!("blk.{layer}.{suffix}.weight"), shape);
+            let mut get =
+                |suffix: &str, shape: &[usize]| tensor(format!("blk.{layer}.{suffix}.weight"), shape);
             (
                 get("attn_norm", &[width]),
                 get("attn_q", &[width, config.query_width()]),
@@ -213,11 +214,16 @@ pub(crate) fn logits(bytes: &[u8], batches: &[Batch]) -> Vec<Vec<f64>> {
                     let own = head / group * size..(head / group + 1) * size;
                     let shares: Vec<f64> = seen
                         .iter()
-                        .map(|&slot| (dot(query, &keys[layer][slot][own.clone()]) / (size as f64).sqrt()).exp())
+                        .map(|&slot| {
+                            (dot(query, &keys[layer][slot][own.clone()]) / (size as f64).sqrt()).exp()
+                        })
                         .collect();
                     let total: f64 = shares.iter().sum();
                     attended.extend(own.map(|i| {
-                        seen.iter().zip(&shares).map(|(&slot, share)| share * values[layer][slot][i]).sum::<f64>()
+                        seen.iter()
+                            .zip(&shares)
+                            .map(|(&slot, share)| share * values[layer][slot][i])
+                            .sum::<f64>()
                             / total
                     }));
                 }

@@ -6,9 +6,7 @@ use half::f16;
 
 use super::device::{Gpu, PARAMETER_STRIDE};
 use super::layout::{GROUP, Layout};
-use super::run::{
-    Parameters, attention_tiles, parameters, product_parameters, product_workgroups, spread,
-};
+use super::run::{Parameters, attention_tiles, parameters, product_parameters, product_workgroups, spread};
 use super::shader::{ATTENTION_TILE, Access, Kernel, Role, Shape, THREADS};
 use super::twin::{self, Bindings};
 use crate::LmError;
@@ -205,7 +203,11 @@ pub(super) fn tree(prefix: usize, trunk: usize, rows: usize, branch: usize) -> B
 }
 
 /// Attention of a batch's rows; cache slots beyond what the batch needs exist too.
-pub(super) fn attention_case([kv_heads, group, head_size]: [usize; 3], batch: &Batch, noise: &mut Noise) -> Case {
+pub(super) fn attention_case(
+    [kv_heads, group, head_size]: [usize; 3],
+    batch: &Batch,
+    noise: &mut Noise,
+) -> Case {
     let (rows, heads, padded) = (batch.views.len(), kv_heads * group, head_size.next_multiple_of(4));
     let slots = batch.end_slot() + 1;
     let stride = heads * head_size + 1;
@@ -224,8 +226,7 @@ pub(super) fn attention_case([kv_heads, group, head_size]: [usize; 3], batch: &B
         (7, noise.floats(rows * stride)),
     ]);
     let first_slot = batch.first_slot as usize;
-    let mut parameters =
-        parameters([lines, group, heads, kv_heads, head_size, first_slot, slots, stride]);
+    let mut parameters = parameters([lines, group, heads, kv_heads, head_size, first_slot, slots, stride]);
     parameters[8] = (1.0 / (head_size as f32).sqrt()).to_bits();
     Case {
         kernel: Kernel::Attention { head4: padded / 4 },
@@ -281,7 +282,8 @@ pub(super) async fn run(gpu: &Gpu, case: &Case) -> Result<BTreeMap<u32, Vec<f32>
     let name = format!("checking \"{}\"", case.kernel.name());
     let (_buffers, results) = gpu
         .scoped(&name, || {
-            let parameters = gpu.buffer("parameters", PARAMETER_STRIDE as u64, Usage::UNIFORM | Usage::COPY_DST);
+            let parameters =
+                gpu.buffer("parameters", PARAMETER_STRIDE as u64, Usage::UNIFORM | Usage::COPY_DST);
             gpu.queue.write_buffer(&parameters.0, 0, bytemuck::cast_slice(&case.parameters));
             let mut buffers = BTreeMap::new();
             for (&binding, words) in &case.bindings {
@@ -350,8 +352,10 @@ pub(super) async fn self_check(gpu: &Gpu, kernels: &[Kernel]) -> Result<(), LmEr
     for &kernel in kernels {
         let case = standard_case(kernel);
         let got = run(gpu, &case).await?;
-        compare(&got, &twin::run(kernel, &case.parameters, &case.bindings)).map_err(|problem| LmError::Gpu {
-            problem: format!("the kernel \"{}\" computes wrong numbers: {problem}", kernel.name()),
+        compare(&got, &twin::run(kernel, &case.parameters, &case.bindings)).map_err(|problem| {
+            LmError::Gpu {
+                problem: format!("the kernel \"{}\" computes wrong numbers: {problem}", kernel.name()),
+            }
         })?;
     }
     Ok(())

@@ -50,7 +50,11 @@ impl Gpu {
         let limits = adapter.limits();
         let lacking = [
             ("storage buffers per stage", u64::from(limits.max_storage_buffers_per_shader_stage), 8),
-            ("bytes of workgroup memory", limits.max_compute_workgroup_storage_size.into(), WORKGROUP_BYTES.into()),
+            (
+                "bytes of workgroup memory",
+                limits.max_compute_workgroup_storage_size.into(),
+                WORKGROUP_BYTES.into(),
+            ),
             ("invocations per workgroup", limits.max_compute_invocations_per_workgroup.into(), 128),
             ("bytes per storage binding", limits.max_storage_buffer_binding_size, 128 << 20),
             ("workgroups per dimension", limits.max_compute_workgroups_per_dimension.into(), 65_535),
@@ -75,12 +79,15 @@ impl Gpu {
         });
         // Errors that no scope caught would panic natively; they mean that nothing can be trusted any more.
         let watched = Arc::clone(&lost);
-        handle.on_uncaptured_error(Arc::new(move |error: wgpu::Error| set_first(&watched, error.to_string())));
+        handle
+            .on_uncaptured_error(Arc::new(move |error: wgpu::Error| set_first(&watched, error.to_string())));
 
         let described = format!("{} {} {} {:?}", info.name, info.driver, info.driver_info, info.backend);
         let lower = described.to_lowercase();
         let is_software = info.device_type == wgpu::DeviceType::Cpu
-            || ["swiftshader", "llvmpipe", "lavapipe", "basic render"].iter().any(|name| lower.contains(name));
+            || ["swiftshader", "llvmpipe", "lavapipe", "basic render"]
+                .iter()
+                .any(|name| lower.contains(name));
         let name = if info.name.is_empty() { "GPU" } else { info.name.as_str() };
         Ok(Self {
             device: format!("{name} ({:?})", info.backend),
@@ -143,7 +150,8 @@ impl Gpu {
         }
         let name = kernel.name();
         let wgsl = kernel.wgsl().map_err(|problem| LmError::Gpu { problem })?;
-        let compiled = self.scoped(&format!("compiling \"{name}\""), || self.compile(kernel, &name, wgsl)).await?;
+        let compiled =
+            self.scoped(&format!("compiling \"{name}\""), || self.compile(kernel, &name, wgsl)).await?;
         self.pipelines.borrow_mut().insert(kernel, compiled);
         Ok(())
     }
@@ -182,11 +190,13 @@ impl Gpu {
 
     fn bind_group_layout(&self, kernel: Kernel) -> wgpu::BindGroupLayout {
         let bindings = kernel.bindings();
-        let entry = |binding: u32, ty: wgpu::BufferBindingType, has_dynamic_offset: bool| wgpu::BindGroupLayoutEntry {
-            binding,
-            visibility: wgpu::ShaderStages::COMPUTE,
-            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
-            count: None,
+        let entry = |binding: u32, ty: wgpu::BufferBindingType, has_dynamic_offset: bool| {
+            wgpu::BindGroupLayoutEntry {
+                binding,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
+                count: None,
+            }
         };
         let mut layouts = self.bind_group_layouts.borrow_mut();
         let made = layouts.entry(bindings).or_insert_with_key(|bindings| {
@@ -220,7 +230,12 @@ impl Gpu {
     }
 
     /// A bind group for a kernel: the parameters, then `(binding, buffer)`.
-    pub(super) fn bind(&self, kernel: Kernel, parameters: &Buffer, buffers: &[(u32, &Buffer)]) -> wgpu::BindGroup {
+    pub(super) fn bind(
+        &self,
+        kernel: Kernel,
+        parameters: &Buffer,
+        buffers: &[(u32, &Buffer)],
+    ) -> wgpu::BindGroup {
         let mut entries = vec![wgpu::BindGroupEntry {
             binding: 0,
             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {

@@ -122,7 +122,8 @@ pub(super) fn repack(
                         out.weights.push(u32::from_le_bytes(bytes));
                     }
                 } else {
-                    out.weights.extend(q.chunks_exact(4).map(|q| u32::from_le_bytes([q[0], q[1], q[2], q[3]])));
+                    out.weights
+                        .extend(q.chunks_exact(4).map(|q| u32::from_le_bytes([q[0], q[1], q[2], q[3]])));
                 }
             }
         }

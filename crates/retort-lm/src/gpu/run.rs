@@ -149,7 +149,9 @@ pub(super) fn spread(workgroups: usize) -> [u32; 3] {
 /// Workgroups for a product.
 pub(super) fn product_workgroups(shape: Shape, rows: usize, columns: usize, weight_rows: usize) -> [u32; 3] {
     match shape {
-        Shape::Tile(tile) => [weight_rows.div_ceil(TILE_COLUMNS) as u32, rows.div_ceil(tile.rows()) as u32, 1],
+        Shape::Tile(tile) => {
+            [weight_rows.div_ceil(TILE_COLUMNS) as u32, rows.div_ceil(tile.rows()) as u32, 1]
+        }
         Shape::Vector(_) => spread(columns.div_ceil(VECTOR_COLUMNS)),
     }
 }
@@ -223,7 +225,8 @@ impl GpuBackend {
         source: &mut dyn ByteSource,
         on_progress: &mut dyn FnMut(u64) -> Flow,
     ) -> Result<Self, LmError> {
-        let mut loader = Loader { gpu: &gpu, gguf, source, on_progress, handled: 0, settled: 0, bytes: Vec::new() };
+        let mut loader =
+            Loader { gpu: &gpu, gguf, source, on_progress, handled: 0, settled: 0, bytes: Vec::new() };
         let model = load_model(&mut loader, config).await?;
         gpu.settle().await?;
         if on_progress(gguf.size) == Flow::Stop {
@@ -364,11 +367,25 @@ impl GpuBackend {
             body.push(self.step(Action::Attention, buffers, attention));
             let after = [(3, &buffers.attended), (4, stream)];
             debug_assert_eq!(layer.attention_output.inputs, attended);
-            self.products(Role::Residual, &layer.attention_output, config.width, width, &after, buffers, &mut body)
-                ;
+            self.products(
+                Role::Residual,
+                &layer.attention_output,
+                config.width,
+                width,
+                &after,
+                buffers,
+                &mut body,
+            );
             let gate_up = [(3, stream), (4, &buffers.hidden), (5, &layer.feed_norm)];
-            self.products(Role::GateUp, &layer.gate_up, config.feed_forward, hidden, &gate_up, buffers, &mut body)
-                ;
+            self.products(
+                Role::GateUp,
+                &layer.gate_up,
+                config.feed_forward,
+                hidden,
+                &gate_up,
+                buffers,
+                &mut body,
+            );
             let down = [(3, &buffers.hidden), (4, stream)];
             self.products(Role::Residual, &layer.down, config.width, width, &down, buffers, &mut body);
         }
@@ -443,19 +460,23 @@ impl GpuBackend {
                 let Product { columns, weight_rows, inputs, width, stride, first_column } = product;
                 let sizes = [columns, weight_rows, inputs, stride, first_column];
                 let parameters = product_parameters(rows, sizes, width, config.norm_epsilon);
-                let Kernel::Product(_, _, shape) = self.kernel(action, rows) else { return (parameters, [0; 3]) };
+                let Kernel::Product(_, _, shape) = self.kernel(action, rows) else {
+                    return (parameters, [0; 3]);
+                };
                 (parameters, product_workgroups(shape, rows, columns, weight_rows))
             }
             Action::Rotary => {
                 let (heads, kv_heads, size) = (config.heads, config.kv_heads, config.head_size);
-                let words = [rows, heads, kv_heads, size, config.rotary_size, head_stride(config), first_slot];
+                let words =
+                    [rows, heads, kv_heads, size, config.rotary_size, head_stride(config), first_slot];
                 (parameters(words), spread((rows * (heads + 2 * kv_heads) * size).div_ceil(THREADS)))
             }
             Action::Attention => {
                 let group = config.heads / config.kv_heads;
                 let (lines, stride) = (rows * group, config.query_width().next_multiple_of(GROUP));
                 let (heads, kv_heads, size) = (config.heads, config.kv_heads, config.head_size);
-                let mut all = parameters([lines, group, heads, kv_heads, size, first_slot, self.slots, stride]);
+                let mut all =
+                    parameters([lines, group, heads, kv_heads, size, first_slot, self.slots, stride]);
                 all[8] = (1.0 / (size as f32).sqrt()).to_bits();
                 (all, [lines.div_ceil(ATTENTION_TILE) as u32, kv_heads as u32, 1])
             }
@@ -588,7 +609,8 @@ impl Backend for GpuBackend {
         // As many picked rows at a time as one binding holds logits of.
         let limits = &self.gpu.limits;
         let most_bytes = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size).min(64 << 20);
-        let most_picks = usize::try_from(most_bytes / (4 * self.config.vocabulary as u64)).unwrap_or(1).max(1);
+        let most_picks =
+            usize::try_from(most_bytes / (4 * self.config.vocabulary as u64)).unwrap_or(1).max(1);
         // Rounded down, since room is made for powers of two.
         let most_picks = 1 << most_picks.ilog2();
         self.fit(batch.tokens.len(), batch.outputs.len().min(most_picks).max(1), tiles.len()).await?;
@@ -627,7 +649,8 @@ impl Backend for GpuBackend {
                     .map(|_| Cache { keys: new("keys"), values: new("values") })
                     .collect();
                 if kept_bytes > 0 {
-                    let mut encoder = gpu.handle.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                    let mut encoder =
+                        gpu.handle.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
                     for (old, new) in old.iter().zip(&cache) {
                         for (old, new) in [(&old.keys, &new.keys), (&old.values, &new.values)] {
                             encoder.copy_buffer_to_buffer(&old.0, 0, &new.0, 0, kept_bytes);

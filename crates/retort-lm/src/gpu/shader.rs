@@ -36,8 +36,9 @@ pub(super) struct Tile {
 impl Tile {
     /// Tiles for graphics processors: 64 rows, 128 threads, 10 KiB of workgroup memory.
     pub(super) const HARDWARE: Self = Self { grid_rows: 16, thread_rows: 4, step: 16 };
-    /// Tiles for software adapters, where a barrier is dear and threads are vector lanes.
-    pub(super) const SOFTWARE: Self = Self { grid_rows: 8, thread_rows: 8, step: 16 };
+    /// Tiles for software adapters, where registers are memory and loads from workgroup memory are dear:
+    /// fewer threads that compute more each.
+    pub(super) const SOFTWARE: Self = Self { grid_rows: 4, thread_rows: 16, step: 16 };
 
     /// Rows of the output that a workgroup computes.
     pub(super) const fn rows(self) -> usize {
@@ -202,7 +203,9 @@ impl Kernel {
     pub(super) fn wgsl(self) -> Result<String, String> {
         let (file, template) = match self {
             Self::Embed(_) => ("embed", include_str!("shaders/embed.wgsl")),
-            Self::Product(_, _, Shape::Tile(_)) => ("product_tile", include_str!("shaders/product_tile.wgsl")),
+            Self::Product(_, _, Shape::Tile(_)) => {
+                ("product_tile", include_str!("shaders/product_tile.wgsl"))
+            }
             Self::Product(_, _, Shape::Vector(_)) => {
                 ("product_vector", include_str!("shaders/product_vector.wgsl"))
             }
@@ -250,13 +253,16 @@ fn expand_lines(
         };
         match words[..] {
             ["import", name] => {
-                let text = shared(name).ok_or_else(|| format!("line {number}: there is no shared/{name}.wgsl"))?;
+                let text =
+                    shared(name).ok_or_else(|| format!("line {number}: there is no shared/{name}.wgsl"))?;
                 let lines: Vec<&str> = text.lines().collect();
-                expand_lines(&lines, 1, defined, out).map_err(|problem| format!("shared/{name}.wgsl: {problem}"))?;
+                expand_lines(&lines, 1, defined, out)
+                    .map_err(|problem| format!("shared/{name}.wgsl: {problem}"))?;
                 at += 1;
             }
             ["if", name] => {
-                let (otherwise, end) = block(&lines[at..]).ok_or_else(|| format!("line {number}: no #end"))?;
+                let (otherwise, end) =
+                    block(&lines[at..]).ok_or_else(|| format!("line {number}: no #end"))?;
                 let (from, to) = if value(name)? != 0 { (1, otherwise) } else { (otherwise + 1, end) };
                 if from < to {
                     expand_lines(&lines[at + from..at + to], number + from, defined, out)?;
@@ -309,7 +315,8 @@ fn substitute(
     let mut pieces = line.split('$');
     out.push_str(pieces.next().unwrap_or_default());
     for piece in pieces {
-        let name = defined.keys().filter(|name| piece.starts_with(name.as_ref())).max_by_key(|name| name.len());
+        let name =
+            defined.keys().filter(|name| piece.starts_with(name.as_ref())).max_by_key(|name| name.len());
         let name = name.ok_or_else(|| format!("nothing that begins \"${piece}\" is defined"))?;
         out.push_str(&defined[name].to_string());
         out.push_str(&piece[name.len()..]);

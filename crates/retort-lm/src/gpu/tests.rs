@@ -39,9 +39,8 @@ fn agree<S: Strategy>(strategy: S, case: impl Fn(S::Value, &mut Noise) -> Case) 
     runner
         .run(&(strategy, any::<u64>()), |(shape, seed)| {
             let case = case(shape, &mut Noise::new(seed));
-            differs(&gpu, &case, &case).map_err(|problem| {
-                TestCaseError::fail(format!("{}: {problem}", case.kernel.name()))
-            })
+            differs(&gpu, &case, &case)
+                .map_err(|problem| TestCaseError::fail(format!("{}: {problem}", case.kernel.name())))
         })
         .unwrap();
 }
@@ -86,9 +85,10 @@ fn every_shader_is_valid() {
             .sum();
         // What Firefox gives.
         assert!(workgroup_bytes <= 16 * 1024, "{}: {workgroup_bytes} bytes", kernel.name());
-        let storage = module.global_variables.iter().filter(|(_, variable)| {
-            matches!(variable.space, naga::AddressSpace::Storage { .. })
-        });
+        let storage = module
+            .global_variables
+            .iter()
+            .filter(|(_, variable)| matches!(variable.space, naga::AddressSpace::Storage { .. }));
         let mut declared: Vec<u32> =
             storage.filter_map(|(_, variable)| variable.binding.map(|binding| binding.binding)).collect();
         let mut listed: Vec<u32> = kernel.bindings().into_iter().map(|(binding, _)| binding).collect();
@@ -161,7 +161,9 @@ fn planted_faults_are_caught() {
         assert_eq!(differs(&gpu, &case, &case), Ok(()), "{}", kernel.name());
         // A sign, an exponent, a nibble, the end of a prefix, a position in a list.
         let faults = match kernel {
-            Kernel::Embed(Layout::FourBits | Layout::EightBits) => vec![(1, 70, 0x50), (2, 10, 0x8000), (3, 5, 1)],
+            Kernel::Embed(Layout::FourBits | Layout::EightBits) => {
+                vec![(1, 70, 0x50), (2, 10, 0x8000), (3, 5, 1)]
+            }
             Kernel::Embed(_) => vec![(1, 70, 0x8000_0000), (3, 5, 1)],
             Kernel::Product(role, layout, _) => {
                 let first_row = if role == Role::Output { case.bindings[&6][0] } else { 0 };
@@ -302,7 +304,10 @@ fn assert_close(got: &[Vec<f32>], wanted: &[Vec<f64>]) {
     for (batch, (got, wanted)) in got.iter().zip(wanted).enumerate() {
         assert_eq!(got.len(), wanted.len());
         let greatest = wanted.iter().fold(0f64, |greatest, x| greatest.max(x.abs()));
-        assert!(wanted.is_empty() || greatest > 0.5, "logits this small would pass whatever they are: {greatest}");
+        assert!(
+            wanted.is_empty() || greatest > 0.5,
+            "logits this small would pass whatever they are: {greatest}"
+        );
         for (at, (got, wanted)) in got.iter().zip(wanted).enumerate() {
             let difference = (f64::from(*got) - wanted).abs();
             assert!(difference < 1e-4, "batch {batch}, logit {at}: {got} where {wanted} is right");
@@ -525,7 +530,8 @@ fn p42_loading_twenty_times_is_no_trouble() {
 #[test]
 #[ignore = "writes files for other tools"]
 fn write_shaders() {
-    let folder = std::path::PathBuf::from(std::env::var("RETORT_SHADERS").expect("RETORT_SHADERS names a folder"));
+    let folder =
+        std::path::PathBuf::from(std::env::var("RETORT_SHADERS").expect("RETORT_SHADERS names a folder"));
     for (at, kernel) in every_kernel().into_iter().enumerate() {
         let name = format!("{at:03} {}.wgsl", kernel.name());
         std::fs::write(folder.join(name), kernel.wgsl().unwrap()).unwrap();

@@ -132,7 +132,8 @@ fn rotary(neighbours: bool, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
             let mut turned_head: Vec<f64> = (0..size).map(|i| inputs.float(1, start + i)).collect();
             if head < heads + kv_heads {
                 for pair in 0..turned / 2 {
-                    let (a, b) = if neighbours { (2 * pair, 2 * pair + 1) } else { (pair, pair + turned / 2) };
+                    let (a, b) =
+                        if neighbours { (2 * pair, 2 * pair + 1) } else { (pair, pair + turned / 2) };
                     let angle = 2 * (row * turned / 2 + pair);
                     let (cosine, sine) = (inputs.float(2, angle), inputs.float(2, angle + 1));
                     let (x, y) = (turned_head[a], turned_head[b]);
@@ -178,15 +179,19 @@ fn attention(head4: usize, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
                 .iter()
                 .map(|&slot| {
                     let query = (row * heads + head) * padded;
-                    (0..size).map(|i| inputs.float(1, query + i) * inputs.float(2, at(slot) + i)).sum::<f64>() * scale
+                    (0..size).map(|i| inputs.float(1, query + i) * inputs.float(2, at(slot) + i)).sum::<f64>()
+                        * scale
                 })
                 .collect();
             let peak = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let shares: Vec<f64> = scores.iter().map(|score| (score - peak).exp()).collect();
             let total: f64 = shares.iter().sum();
             for i in 0..size {
-                let sum: f64 =
-                    seen.iter().zip(&shares).map(|(&slot, share)| share * inputs.float(3, at(slot) + i)).sum();
+                let sum: f64 = seen
+                    .iter()
+                    .zip(&shares)
+                    .map(|(&slot, share)| share * inputs.float(3, at(slot) + i))
+                    .sum();
                 output[row * stride + head * size + i] = single(sum / total);
             }
         }

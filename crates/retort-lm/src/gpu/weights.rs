@@ -130,7 +130,13 @@ impl Loader<'_> {
             name: self.gguf.name.clone(),
             tensor: tensor.to_owned(),
             problem,
-            architecture: self.gguf.text("general.architecture").ok().flatten().unwrap_or("language").to_owned(),
+            architecture: self
+                .gguf
+                .text("general.architecture")
+                .ok()
+                .flatten()
+                .unwrap_or("language")
+                .to_owned(),
         }
     }
 
