@@ -537,3 +537,19 @@ fn write_shaders() {
         std::fs::write(folder.join(name), kernel.wgsl().unwrap()).unwrap();
     }
 }
+
+/// The same for a real model, on demand: `RETORT_MODEL` names its file. Needs ten bytes of memory a weight.
+#[test]
+#[ignore = "needs a model file"]
+fn the_named_model_agrees_with_the_reference() {
+    let bytes =
+        std::fs::read(std::env::var("RETORT_MODEL").expect("RETORT_MODEL names a GGUF file")).unwrap();
+    let batches = text(21, 17, 40_000);
+    let got = forward(&mut load(&bytes), &batches);
+    let wanted = reference::logits(&bytes, &batches);
+    let differences = got.iter().flatten().zip(wanted.iter().flatten());
+    let greatest = differences.map(|(got, wanted)| (f64::from(*got) - wanted).abs()).fold(0.0, f64::max);
+    eprintln!("greatest difference of {} logits: {greatest}", got.concat().len());
+    // Thirty layers of f32 sums, logits up to some 20.
+    assert!(greatest < 2e-3);
+}
