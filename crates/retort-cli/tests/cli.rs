@@ -25,7 +25,10 @@ impl Desk {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_retort"));
         // An empty cache, so that nothing of this machine's plays a part.
-        command.args(args).current_dir(self.folder.path()).env("RETORT_CACHE", self.folder.path().join("cache"));
+        command
+            .args(args)
+            .current_dir(self.folder.path())
+            .env("RETORT_CACHE", self.folder.path().join("cache"));
         command
     }
 
@@ -79,8 +82,20 @@ fn texts_come_from_files_and_standard_input() {
     desk.file("prompt.txt", "\u{feff}abc");
     let mut child = desk
         .command(&[
-            "judge", "--model", "tiny.gguf", "--backend", "cpu", "--prompt", "@prompt.txt", "--response", "-",
-            "--reference", "@@home", "--skills", "Readability, conciseness", "--json",
+            "judge",
+            "--model",
+            "tiny.gguf",
+            "--backend",
+            "cpu",
+            "--prompt",
+            "@prompt.txt",
+            "--response",
+            "-",
+            "--reference",
+            "@@home",
+            "--skills",
+            "Readability, conciseness",
+            "--json",
         ])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -107,7 +122,8 @@ fn custom_rubrics_are_scored_on_their_own_scale() {
         "pass.json",
         r#"{"name": "Done", "criterion": "It is done.", "options": [{"label": "fail", "value": 0}, {"label": "pass", "value": 1}]}"#,
     );
-    let args = ["--prompt", "p", "--response", "r", "--rubric", "mine.toml", "--rubric", "pass.json", "--json"];
+    let args =
+        ["--prompt", "p", "--response", "r", "--rubric", "mine.toml", "--rubric", "pass.json", "--json"];
     let output = desk.judge(&args);
     if !output.status.success() {
         panic!("{}", stderr(&output));
@@ -120,7 +136,9 @@ fn custom_rubrics_are_scored_on_their_own_scale() {
         // A random model may answer with nothing that was offered; then there is no score, and a reason.
         if verdict["kind"] == "scored" {
             let expected = verdict["expected"].as_f64().unwrap();
-            assert!((verdict["min"].as_f64().unwrap()..=verdict["max"].as_f64().unwrap()).contains(&expected));
+            assert!(
+                (verdict["min"].as_f64().unwrap()..=verdict["max"].as_f64().unwrap()).contains(&expected)
+            );
         } else {
             assert_eq!(verdict["code"], "outside_options");
         }

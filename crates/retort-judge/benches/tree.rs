@@ -12,7 +12,8 @@ use retort_lm::{AnyBackend, BackendChoice, FileSource, Flow, LanguageModel, Mode
 use retort_rubric::Rubric;
 
 const ROUNDS: usize = 3;
-const PROMPT: &str = "Explain to a new cook how to keep bread fresh for a week, and why each of your tips works.";
+const PROMPT: &str =
+    "Explain to a new cook how to keep bread fresh for a week, and why each of your tips works.";
 /// Repeated until it has about 400 tokens.
 const SENTENCES: [&str; 6] = [
     "Let the loaf cool completely before you wrap it, since trapped steam makes the crust soft and invites mould. ",
@@ -72,7 +73,11 @@ fn run(path: &std::path::Path) -> Result<(), Box<dyn std::error::Error>> {
     }
     let (tree, separate, single) = (median(tree), median(separate), median(single));
     println!("device: {}", model.backend().placement().device);
-    println!("twelve skills, one tree:          {tree:7.2} s  {:5} tokens  {:.0} tokens/s", tokens.0, tokens.0 as f64 / tree);
+    println!(
+        "twelve skills, one tree:          {tree:7.2} s  {:5} tokens  {:.0} tokens/s",
+        tokens.0,
+        tokens.0 as f64 / tree
+    );
     println!("twelve skills, twelve prompts:    {separate:7.2} s  {:5} tokens", tokens.1);
     println!("one skill:                        {single:7.2} s  {:5} tokens", tokens.2);
     println!("twelve prompts / one tree:        {:7.2}", separate / tree);

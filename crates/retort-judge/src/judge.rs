@@ -131,8 +131,12 @@ pub async fn judge<M: LanguageModel>(
     let (tree, truncations) = prompt::plan(model, request)?;
     observer.planned(&Planned { questions: request.rubrics.len(), truncations: truncations.clone() });
 
-    let mut scoring =
-        Scoring { rubrics: &request.rubrics, truncated: !truncations.is_empty(), verdicts: Vec::new(), observer };
+    let mut scoring = Scoring {
+        rubrics: &request.rubrics,
+        truncated: !truncations.is_empty(),
+        verdicts: Vec::new(),
+        observer,
+    };
     let outcome = model.answer(&tree, &mut scoring).await;
     let mut verdicts = scoring.verdicts;
     let (cancelled, failure) = match outcome {

@@ -96,11 +96,8 @@ pub(crate) fn plan<M: LanguageModel>(
 /// A fence that no text contains, so that no text can end itself: one quotation mark longer than the
 /// longest run of them in any text, and at least three.
 fn fence(bodies: &[Body<'_>]) -> String {
-    let longest = bodies
-        .iter()
-        .flat_map(|body| body.text.split(|c| c != '"').map(str::len))
-        .max()
-        .unwrap_or(0);
+    let longest =
+        bodies.iter().flat_map(|body| body.text.split(|c| c != '"').map(str::len)).max().unwrap_or(0);
     "\"".repeat(3.max(longest + 1))
 }
 
@@ -158,7 +155,10 @@ fn fit<M: LanguageModel>(
         left -= share;
     }
     if level < MIN_SHARE {
-        return Err(LmError::TooLong { tokens: total + model.context_length() - room, context: model.context_length() });
+        return Err(LmError::TooLong {
+            tokens: total + model.context_length() - room,
+            context: model.context_length(),
+        });
     }
     let mut truncations = Vec::new();
     for body in bodies.iter_mut().filter(|body| body.tokens > level) {

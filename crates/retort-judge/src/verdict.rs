@@ -117,7 +117,8 @@ impl Serialize for Unscored {
 
 impl<'de> Deserialize<'de> for Unscored {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let UnscoredData { kind: UnscoredKind::Unscored, code, message } = UnscoredData::deserialize(deserializer)?;
+        let UnscoredData { kind: UnscoredKind::Unscored, code, message } =
+            UnscoredData::deserialize(deserializer)?;
         Ok(match code.as_str() {
             "cancelled" => Self::Cancelled,
             _ => Self::Failed { code, message },

@@ -1,7 +1,7 @@
 //! What a backend does: one step of the transformer over a batch of tokens.
 
-use crate::{Flow, LmError};
 use crate::config::Config;
+use crate::{Flow, LmError};
 
 /// Which earlier tokens one token of a batch sees, as cache slots.
 ///

@@ -7,7 +7,8 @@ use crate::plan::{Plan, log_sum_exp};
 use crate::template::ChatTemplate;
 use crate::tokenizer::Tokenizer;
 use crate::{
-    Answer, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason, Turn, Usage, Watch,
+    Answer, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason, Turn, Usage,
+    Watch,
 };
 
 /// A language model that runs on a backend.
@@ -135,7 +136,12 @@ impl<B: Backend> Model<B> {
     }
 
     /// Answers the branches from `answers.len()` on.
-    async fn go_on(&mut self, plan: &Plan, answers: &mut Vec<Answer>, meter: &mut Meter<'_>) -> Result<(), LmError> {
+    async fn go_on(
+        &mut self,
+        plan: &Plan,
+        answers: &mut Vec<Answer>,
+        meter: &mut Meter<'_>,
+    ) -> Result<(), LmError> {
         let chunk = self.backend.chunk().max(1);
         let groups = plan.groups(answers.len(), chunk);
         let slots = plan.prefix.len() + plan.group_slots(&groups);
@@ -202,7 +208,8 @@ impl<B: Backend> LanguageModel for Model<B> {
         self.prefill(head, prompt.len() + most, &mut meter).await?;
 
         let mut random = SplitMix(limits.seed);
-        let mut generated = Generated { text: String::new(), tokens: Vec::new(), stop: StopReason::MaxTokens };
+        let mut generated =
+            Generated { text: String::new(), tokens: Vec::new(), stop: StopReason::MaxTokens };
         let mut pending = Vec::new();
         let mut next = last;
         while generated.tokens.len() < most {
@@ -261,7 +268,11 @@ struct Meter<'a> {
 
 impl Meter<'_> {
     fn tick(&mut self, batch: usize, share: f32) -> Flow {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small count")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of a small count"
+        )]
         let part = (batch as f32 * share.clamp(0.0, 1.0)) as usize;
         self.watch.progress((self.done + part).min(self.total), self.total)
     }

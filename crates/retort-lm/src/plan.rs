@@ -62,7 +62,11 @@ impl OptionTrie {
                 }
                 match nodes[at].option {
                     Some(other) if other != index => {
-                        return Err(wrong(format!("options {} and {} are spelled alike (\"{spelling}\")", other + 1, index + 1)));
+                        return Err(wrong(format!(
+                            "options {} and {} are spelled alike (\"{spelling}\")",
+                            other + 1,
+                            index + 1
+                        )));
                     }
                     _ => nodes[at].option = Some(index),
                 }
@@ -121,7 +125,8 @@ pub(crate) fn log_sum_exp(logits: &[f32]) -> f64 {
 impl PlannedBranch {
     /// Rows that this branch adds to a batch: its own, and a copy of the path to every inner node.
     fn rows(&self) -> usize {
-        self.tokens.len() + self.options.inner().map(|node| self.options.nodes[node].path.len()).sum::<usize>()
+        self.tokens.len()
+            + self.options.inner().map(|node| self.options.nodes[node].path.len()).sum::<usize>()
     }
 
     /// Tokens of its longest path.
@@ -189,7 +194,11 @@ impl Plan {
 
     /// The slots that the largest group takes behind the prefix.
     pub(crate) fn group_slots(&self, groups: &[Range<usize>]) -> usize {
-        groups.iter().map(|group| self.branches[group.clone()].iter().map(PlannedBranch::rows).sum()).max().unwrap_or(0)
+        groups
+            .iter()
+            .map(|group| self.branches[group.clone()].iter().map(PlannedBranch::rows).sum())
+            .max()
+            .unwrap_or(0)
     }
 
     /// All rows of a group, as one batch behind the prefix.
@@ -236,7 +245,10 @@ impl Batch {
             first_slot: first,
             tokens: tokens.to_vec(),
             positions: (first..first + tokens.len() as u32).collect(),
-            views: vec![View { prefix: first, trunk_start: first, trunk_end: first, own: first }; tokens.len()],
+            views: vec![
+                View { prefix: first, trunk_start: first, trunk_end: first, own: first };
+                tokens.len()
+            ],
             outputs: Vec::new(),
         }
     }

@@ -37,9 +37,13 @@ impl ChatTemplate {
         let source = gguf.text(key)?;
         let mut environment = Environment::new();
         // What the converters' reference implementation sets for chat templates.
-        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build().map_err(
-            |error| LmError::Template { problem: describe(&error) },
-        )?);
+        environment.set_syntax(
+            SyntaxConfig::builder()
+                .trim_blocks(true)
+                .lstrip_blocks(true)
+                .build()
+                .map_err(|error| LmError::Template { problem: describe(&error) })?,
+        );
         environment.set_fuel(Some(FUEL));
         environment.set_unknown_method_callback(pycompat::unknown_method_callback);
         environment.add_function("raise_exception", |message: String| -> Result<Value, minijinja::Error> {
@@ -48,13 +52,18 @@ impl ChatTemplate {
         // Templates that print a date get a fixed one: a judgement must not depend on the day.
         environment.add_function("strftime_now", |_format: String| "2025-01-01");
         if let Some(source) = source {
-            environment
-                .add_template_owned("chat", source.to_owned())
-                .map_err(|error| gguf.damaged(key, format!("it is not a valid template: {}", describe(&error))))?;
+            environment.add_template_owned("chat", source.to_owned()).map_err(|error| {
+                gguf.damaged(key, format!("it is not a valid template: {}", describe(&error)))
+            })?;
         }
         let spelling = |id: Option<u32>| id.map(|id| tokenizer.spelling(id)).unwrap_or_default();
         let end = gguf.count("tokenizer.ggml.eos_token_id")?.and_then(|id| u32::try_from(id).ok());
-        Ok(Self { environment, begin: spelling(tokenizer.begin()), end: spelling(end), source: source.map(|_| ()) })
+        Ok(Self {
+            environment,
+            begin: spelling(tokenizer.begin()),
+            end: spelling(end),
+            source: source.map(|_| ()),
+        })
     }
 
     /// Renders a conversation of `(role, text)`. With `open_answer` it ends where the model's answer begins.

@@ -112,7 +112,8 @@ struct Weights {
 impl Weights {
     /// A byte from a linear congruential generator (Knuth's constants).
     fn byte(&mut self) -> u8 {
-        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.state =
+            self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.state >> 56) as u8
     }
 

@@ -13,7 +13,8 @@ use crate::gguf::Gguf;
 use crate::{LmError, Segment, Segments};
 
 /// What a file has to be converted with so that it holds a whole tokenizer.
-const CONVERSION: &str = "convert the model anew with llama.cpp's converter, which writes the tokenizer into the file";
+const CONVERSION: &str =
+    "convert the model anew with llama.cpp's converter, which writes the tokenizer into the file";
 
 /// How text is cut into pieces before byte-pair encoding, by the name in `tokenizer.ggml.pre`.
 enum Pieces {
@@ -96,7 +97,8 @@ impl Tokenizer {
         let merges = gguf.required(merges_key, gguf.texts(merges_key)?, CONVERSION)?;
         let types = gguf.numbers("tokenizer.ggml.token_type")?.unwrap_or(&[]);
 
-        let ids: HashMap<&str, u32> = tokens.iter().zip(0u32..).map(|(token, id)| (token.as_str(), id)).collect();
+        let ids: HashMap<&str, u32> =
+            tokens.iter().zip(0u32..).map(|(token, id)| (token.as_str(), id)).collect();
         let alphabet = byte_alphabet();
         // Rare control bytes are absent from real vocabularies (SmolLM2's lacks some) and are dropped from
         // text, as the models' own tokenizers do; without ASCII no question could be asked.
@@ -114,7 +116,9 @@ impl Tokenizer {
             match pair {
                 Some((a, b)) => pairs.push((a.to_owned(), b.to_owned())),
                 None => {
-                    return Err(gguf.damaged(merges_key, format!("merge {index}, \"{merge}\", joins unknown tokens")));
+                    return Err(
+                        gguf.damaged(merges_key, format!("merge {index}, \"{merge}\", joins unknown tokens"))
+                    );
                 }
             }
         }
@@ -142,7 +146,8 @@ impl Tokenizer {
             }
         }));
 
-        let is_special = |id: usize| matches!(types.get(id), Some(&kind) if kind == CONTROL || kind == USER_DEFINED);
+        let is_special =
+            |id: usize| matches!(types.get(id), Some(&kind) if kind == CONTROL || kind == USER_DEFINED);
         let mut special: Vec<(String, u32)> = tokens
             .iter()
             .zip(0u32..)
@@ -156,7 +161,8 @@ impl Tokenizer {
             .iter()
             .enumerate()
             .map(|(id, token)| {
-                let decoded: Option<Vec<u8>> = token.chars().map(|letter| bytes_of.get(&letter).copied()).collect();
+                let decoded: Option<Vec<u8>> =
+                    token.chars().map(|letter| bytes_of.get(&letter).copied()).collect();
                 match decoded {
                     Some(bytes) if !is_special(id) => bytes,
                     _ => token.as_bytes().to_vec(),
@@ -165,7 +171,9 @@ impl Tokenizer {
             .collect();
 
         let id_at = |key: &str| match gguf.count(key)? {
-            Some(id) if id >= vocabulary => Err(gguf.damaged(key, format!("token {id} is not in the vocabulary"))),
+            Some(id) if id >= vocabulary => {
+                Err(gguf.damaged(key, format!("token {id} is not in the vocabulary")))
+            }
             #[expect(clippy::cast_possible_truncation, reason = "below the vocabulary's size")]
             id => Ok(id.map(|id| id as u32)),
         };
@@ -176,7 +184,9 @@ impl Tokenizer {
         ends.extend(
             special
                 .iter()
-                .filter(|(text, _)| matches!(text.as_str(), "<|im_end|>" | "<|endoftext|>" | "<|eot_id|>" | "<|end_of_text|>"))
+                .filter(|(text, _)| {
+                    matches!(text.as_str(), "<|im_end|>" | "<|endoftext|>" | "<|eot_id|>" | "<|end_of_text|>")
+                })
                 .map(|(_, id)| *id),
         );
         ends.sort_unstable();
@@ -200,7 +210,9 @@ impl Tokenizer {
             return Ok(Vec::new());
         }
         let encoding = self.encoder.encode_fast(text, false);
-        encoding.map(|e| e.get_ids().to_vec()).map_err(|e| LmError::Compute { problem: format!("tokenizing: {e}") })
+        encoding
+            .map(|e| e.get_ids().to_vec())
+            .map_err(|e| LmError::Compute { problem: format!("tokenizing: {e}") })
     }
 
     /// Tokens of text in which spellings of special tokens are those tokens.

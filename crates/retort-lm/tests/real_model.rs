@@ -10,7 +10,8 @@ use retort_lm::config::Config;
 use retort_lm::cpu::CpuBackend;
 use retort_lm::gguf::Gguf;
 use retort_lm::{
-    AnswerOption, Branch, FileSource, Flow, LanguageModel, Limits, Model, NoWatch, PromptTree, Readout, Segment, Segments,
+    AnswerOption, Branch, FileSource, Flow, LanguageModel, Limits, Model, NoWatch, PromptTree, Readout,
+    Segment, Segments,
 };
 use serde_json::Value;
 
@@ -24,8 +25,8 @@ fn model() -> Model<CpuBackend> {
     let mut source = FileSource::open(&model_file()).unwrap();
     let gguf = Gguf::read(&mut source).unwrap();
     let config = Config::read(&gguf).unwrap();
-    let load = CpuBackend::load(&gguf, &config, &mut source, &mut |_| Flow::Continue);
-    let backend = pollster::block_on(load).unwrap();
+    let mut go_on = |_| Flow::Continue;
+    let backend = pollster::block_on(CpuBackend::load(&gguf, &config, &mut source, &mut go_on)).unwrap();
     Model::new(&gguf, config, backend).unwrap()
 }
 
@@ -78,7 +79,11 @@ fn option_probabilities_agree_with_transformers() {
         let mut text = Segments::new();
         for segment in case["segments"].as_array().unwrap() {
             let piece = segment["text"].as_str().unwrap().to_owned();
-            text.push(if segment["special"].as_bool().unwrap() { Segment::Template(piece) } else { Segment::User(piece) });
+            text.push(if segment["special"].as_bool().unwrap() {
+                Segment::Template(piece)
+            } else {
+                Segment::User(piece)
+            });
         }
         assert_eq!(model.tokenizer().encode(&text).unwrap(), ids(&case["ids"]), "{}", case["name"]);
         // The last piece is the branch; the others are the prefix.
@@ -87,7 +92,10 @@ fn option_probabilities_agree_with_transformers() {
         head.iter().for_each(|piece| prefix.push(piece.clone()));
         let mut branch = Segments::new();
         branch.push(last.clone());
-        let tree = PromptTree { prefix, branches: vec![Branch { text: branch, readout: Readout::Options(options.clone()) }] };
+        let tree = PromptTree {
+            prefix,
+            branches: vec![Branch { text: branch, readout: Readout::Options(options.clone()) }],
+        };
         let answer = pollster::block_on(model.answer(&tree, &mut NoWatch)).unwrap().remove(0);
         let right = case["option_log_probs"].as_array().unwrap();
         for (found, right) in answer.log_probabilities.iter().zip(right) {
@@ -130,7 +138,12 @@ fn conversations_render_as_in_transformers() {
             .map(|message| (message["role"].as_str().unwrap(), message["content"].as_str().unwrap()))
             .collect();
         let open = case["add_generation_prompt"].as_bool().unwrap();
-        assert_eq!(model.template().render(&messages, open).unwrap(), case["expected"].as_str().unwrap(), "{}", case["name"]);
+        assert_eq!(
+            model.template().render(&messages, open).unwrap(),
+            case["expected"].as_str().unwrap(),
+            "{}",
+            case["name"]
+        );
     }
 }
 
@@ -168,16 +181,24 @@ fn a_tree_equals_separate_prompts() {
     let branches: Vec<Branch> = (0..12)
         .map(|index| Branch {
             text: Segments::new()
-                .user(format!("Question {index}: how {} is the response?", ["clear", "right", "short"][index % 3]))
+                .user(format!(
+                    "Question {index}: how {} is the response?",
+                    ["clear", "right", "short"][index % 3]
+                ))
                 .template("<|im_end|>\n<|im_start|>assistant\nScore:"),
             // Two spellings, one of them two tokens long, and options of which one begins another.
-            readout: Readout::Options([1, 2, 5, 10, 100].iter().map(|n| AnswerOption::new(&n.to_string())).collect()),
+            readout: Readout::Options(
+                [1, 2, 5, 10, 100].iter().map(|n| AnswerOption::new(&n.to_string())).collect(),
+            ),
         })
         .collect();
     let tree = PromptTree { prefix: prefix.clone(), branches: branches.clone() };
     let together = pollster::block_on(model.answer(&tree, &mut NoWatch)).unwrap();
     for (branch, together) in branches.into_iter().zip(together) {
-        let alone = PromptTree { prefix: Segments::new(), branches: vec![Branch { text: prefix.clone().then(&branch.text), ..branch }] };
+        let alone = PromptTree {
+            prefix: Segments::new(),
+            branches: vec![Branch { text: prefix.clone().then(&branch.text), ..branch }],
+        };
         let alone = pollster::block_on(model.answer(&alone, &mut NoWatch)).unwrap().remove(0);
         for (a, b) in together.log_probabilities.iter().zip(&alone.log_probabilities) {
             assert!((a.exp() - b.exp()).abs() < 1e-3, "{a} and {b}");

@@ -146,7 +146,8 @@ impl CpuBackend {
         source: &mut dyn ByteSource,
         on_progress: &mut dyn FnMut(u64) -> Flow,
     ) -> Result<Self, LmError> {
-        let mut loader = Loader { gguf, source, bytes: Vec::new(), done: 0, on_progress, breath: Breath::new() };
+        let mut loader =
+            Loader { gguf, source, bytes: Vec::new(), done: 0, on_progress, breath: Breath::new() };
         let (width, ff) = (config.width, config.feed_forward);
         let (q, kv) = (config.query_width(), config.kv_width());
         let embedding = loader.matrix("token_embd.weight", width, config.vocabulary).await?;
@@ -206,9 +207,13 @@ impl CpuBackend {
             let seen = batch.first_slot as usize + first + rows;
             for kv_head in 0..config.kv_heads {
                 let start = kv_head * self.capacity * size;
-                let keys = Tensor::from_slice(&cache.keys[start..start + seen * size], (seen, size), &Device::Cpu)?;
-                let values =
-                    Tensor::from_slice(&cache.values[start..start + seen * size], (seen, size), &Device::Cpu)?;
+                let keys =
+                    Tensor::from_slice(&cache.keys[start..start + seen * size], (seen, size), &Device::Cpu)?;
+                let values = Tensor::from_slice(
+                    &cache.values[start..start + seen * size],
+                    (seen, size),
+                    &Device::Cpu,
+                )?;
                 // The query heads that share this key head become rows of one product.
                 let mut q = Vec::with_capacity(rows * group * size);
                 for row in first..first + rows {

@@ -195,7 +195,7 @@ pub(super) fn tree(prefix: usize, trunk: usize, rows: usize, branch: usize) -> B
             prefix: prefix as u32,
             trunk_start: prefix as u32,
             // Every other branch hangs on the trunk.
-            trunk_end: if row / branch % 2 == 0 { prefix + trunk } else { prefix } as u32,
+            trunk_end: if (row / branch).is_multiple_of(2) { prefix + trunk } else { prefix } as u32,
             own: first_slot + (row - row % branch) as u32,
         });
     }

@@ -452,7 +452,8 @@ fn p16_p40_logits_that_are_no_numbers_are_an_error() {
     broken[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
     let mut backend = load(&broken);
     block_on(backend.reserve(8, 0)).unwrap();
-    let error = block_on(backend.forward(&text(8, 8, model.vocabulary)[0], &mut |_| Flow::Continue)).unwrap_err();
+    let error =
+        block_on(backend.forward(&text(8, 8, model.vocabulary)[0], &mut |_| Flow::Continue)).unwrap_err();
     assert_eq!(error.code(), "not_finite");
 }
 
@@ -536,4 +537,20 @@ fn write_shaders() {
         let name = format!("{at:03} {}.wgsl", kernel.name());
         std::fs::write(folder.join(name), kernel.wgsl().unwrap()).unwrap();
     }
+}
+
+/// The same for a real model, on demand: `RETORT_MODEL` names its file. Needs ten bytes of memory a weight.
+#[test]
+#[ignore = "needs a model file"]
+fn the_named_model_agrees_with_the_reference() {
+    let bytes =
+        std::fs::read(std::env::var("RETORT_MODEL").expect("RETORT_MODEL names a GGUF file")).unwrap();
+    let batches = text(21, 17, 40_000);
+    let got = forward(&mut load(&bytes), &batches);
+    let wanted = reference::logits(&bytes, &batches);
+    let differences = got.iter().flatten().zip(wanted.iter().flatten());
+    let greatest = differences.map(|(got, wanted)| (f64::from(*got) - wanted).abs()).fold(0.0, f64::max);
+    eprintln!("greatest difference of {} logits: {greatest}", got.concat().len());
+    // Thirty layers of f32 sums, logits up to some 20.
+    assert!(greatest < 2e-3);
 }
