@@ -19,6 +19,13 @@ pub struct Request {
     pub rubrics: Vec<Rubric>,
 }
 
+impl Request {
+    /// The reference; an empty one is none.
+    pub(crate) fn reference(&self) -> Option<&str> {
+        self.reference.as_deref().filter(|text| !text.trim().is_empty())
+    }
+}
+
 /// What came out.
 #[derive(Debug, Clone)]
 pub struct Judgement {
@@ -123,11 +130,6 @@ pub async fn judge<M: LanguageModel>(
     for rubric in &request.rubrics {
         rubric.validate()?;
     }
-    // An empty reference is no reference.
-    let request = &Request {
-        reference: request.reference.clone().filter(|text| !text.trim().is_empty()),
-        ..request.clone()
-    };
     let (tree, truncations) = prompt::plan(model, request)?;
     observer.planned(&Planned { questions: request.rubrics.len(), truncations: truncations.clone() });
 

@@ -55,6 +55,9 @@ struct Body<'a> {
     cut: Option<(&'a str, &'a str)>,
 }
 
+/// The token that a model may put before all text, which counting a text does not count.
+const BEGIN: usize = 1;
+
 /// The prompt tree of a request, and what had to be cut for it.
 pub(crate) fn plan<M: LanguageModel>(
     model: &M,
@@ -74,22 +77,31 @@ pub(crate) fn plan<M: LanguageModel>(
 
     let mut bodies = Vec::new();
     let texts = [
-        (TextRole::Prompt, Some(&request.prompt)),
-        (TextRole::Response, Some(&request.response)),
-        (TextRole::Reference, request.reference.as_ref()),
+        (TextRole::Prompt, Some(request.prompt.as_str())),
+        (TextRole::Response, Some(request.response.as_str())),
+        (TextRole::Reference, request.reference()),
     ];
     for (role, text) in texts {
         if let Some(text) = text {
-            let tokens = model.count_tokens(&Segments::new().user(text.as_str()))?;
+            let tokens = model.count_tokens(&Segments::new().user(text))?;
             bodies.push(Body { role, text, tokens, cut: None });
         }
     }
     let fence = fence(&bodies);
-    // What stands around the texts when each of them is cut: never less than what stands there in the end.
-    let empty = |body: &Body<'_>| Body { role: body.role, text: "", tokens: 0, cut: Some(("", "")) };
-    let frame = prefix(&turn, &bodies.iter().map(empty).collect::<Vec<_>>(), &fence);
-    let room = model.context_length().saturating_sub(longest + model.count_tokens(&frame)?);
-    let truncations = fit(model, &mut bodies, room)?;
+    let context = model.context_length();
+    let whole = prefix(&turn, &bodies, &fence);
+    let needed = BEGIN + model.count_tokens(&whole)? + longest;
+    if needed <= context {
+        return Ok((PromptTree { prefix: whole, branches }, Vec::new()));
+    }
+    // What stands around the texts when each of them is cut: never less than what stands there in the end. A
+    // letter stands for each piece of a text, since pieces that touch would be tokenized as one.
+    let short = |body: &Body<'_>| Body { role: body.role, text: "", tokens: 0, cut: Some(("x", "x")) };
+    let frame = prefix(&turn, &bodies.iter().map(short).collect::<Vec<_>>(), &fence);
+    let room = context.saturating_sub(BEGIN + model.count_tokens(&frame)? + longest);
+    let Some(truncations) = fit(model, &mut bodies, room)? else {
+        return Err(LmError::TooLong { tokens: needed, context });
+    };
     Ok((PromptTree { prefix: prefix(&turn, &bodies, &fence), branches }, truncations))
 }
 
@@ -134,31 +146,18 @@ fn branch(rubric: &Rubric, turn: &Turn) -> Branch {
 /// Cuts the longest texts until all together have at most `room` tokens.
 ///
 /// Every text may have the same number of tokens; what a short text leaves of its share goes to the others
-/// (water-filling), so that a long response never pushes the instruction out, nor the reverse.
+/// (water-filling), so that a long response never pushes the instruction out, nor the reverse. `None` where
+/// too little of a text would be left.
 fn fit<M: LanguageModel>(
     model: &M,
     bodies: &mut [Body<'_>],
     room: usize,
-) -> Result<Vec<Truncation>, LmError> {
-    let total: usize = bodies.iter().map(|body| body.tokens).sum();
-    if total <= room {
-        return Ok(Vec::new());
-    }
+) -> Result<Option<Vec<Truncation>>, LmError> {
     let mut shares: Vec<usize> = bodies.iter().map(|body| body.tokens).collect();
     shares.sort_unstable();
-    let (mut left, mut level) = (room, 0);
-    for (index, &share) in shares.iter().enumerate() {
-        level = left / (shares.len() - index);
-        if share > level {
-            break;
-        }
-        left -= share;
-    }
+    let level = water_level(&shares, room);
     if level < MIN_SHARE {
-        return Err(LmError::TooLong {
-            tokens: total + model.context_length() - room,
-            context: model.context_length(),
-        });
+        return Ok(None);
     }
     let mut truncations = Vec::new();
     for body in bodies.iter_mut().filter(|body| body.tokens > level) {
@@ -170,7 +169,21 @@ fn fit<M: LanguageModel>(
             total_characters: body.text.chars().count(),
         });
     }
-    Ok(truncations)
+    Ok(Some(truncations))
+}
+
+/// The most tokens that each text may have so that all together have at most `room`; the largest share where
+/// all fit. `shares` are in ascending order.
+fn water_level(shares: &[usize], room: usize) -> usize {
+    let mut left = room;
+    for (index, &share) in shares.iter().enumerate() {
+        let level = left / (shares.len() - index);
+        if share > level {
+            return level;
+        }
+        left -= share;
+    }
+    shares.last().copied().unwrap_or(0)
 }
 
 /// With less than this many tokens of a text there is nothing to judge.
@@ -196,4 +209,35 @@ fn head_and_tail<'a, M: LanguageModel>(
         if count <= tokens { fits = kept } else { exceeds = kept }
     }
     Ok(split(fits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p48_shares_by_hand() {
+        // 100 / 3 = 33; 10 fits and leaves 90; 90 / 2 = 45; 50 does not fit: 10 + 45 + 45 = 100.
+        assert_eq!(water_level(&[10, 50, 100], 100), 45);
+        // 10 fits, 50 fits into 140 / 2 = 70 and leaves 90 for the last.
+        assert_eq!(water_level(&[10, 50, 100], 150), 90);
+        // 60 / 3 = 20 for each of three equals.
+        assert_eq!(water_level(&[50, 50, 50], 60), 20);
+        // The rest of a division is left over: 20 + 20 + 20 of 62.
+        assert_eq!(water_level(&[50, 50, 50], 62), 20);
+        assert_eq!(water_level(&[10, 50, 100], 160), 100);
+        assert_eq!(water_level(&[100], 0), 0);
+    }
+
+    #[test]
+    fn the_fence_is_longer_than_any_run_of_quotes() {
+        let fence_of = |texts: &[&'static str]| {
+            let body = |text: &&'static str| Body { role: TextRole::Prompt, text, tokens: 0, cut: None };
+            fence(&texts.iter().map(body).collect::<Vec<_>>())
+        };
+        assert_eq!(fence_of(&["a", "\"b\""]), "\"\"\"");
+        assert_eq!(fence_of(&["a\"\"", ""]), "\"\"\"");
+        assert_eq!(fence_of(&["a\"\"\"b", "\"\"c"]), "\"\"\"\"");
+        assert_eq!(fence_of(&["\"", "\"\"\"\"\""]), "\"\"\"\"\"\"");
+    }
 }

@@ -110,7 +110,7 @@ impl Record {
             input: InputHashes {
                 prompt_sha256: sha256_hex(request.prompt.as_bytes()),
                 response_sha256: sha256_hex(request.response.as_bytes()),
-                reference_sha256: request.reference.as_ref().map(|text| sha256_hex(text.as_bytes())),
+                reference_sha256: request.reference().map(|text| sha256_hex(text.as_bytes())),
             },
             model: run.model,
             backend: run.backend,

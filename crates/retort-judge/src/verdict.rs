@@ -155,8 +155,9 @@ pub(crate) fn from_answer(rubric: &Rubric, answer: &Answer, truncated: bool) -> 
     let failed = |message: String| Verdict::Unscored(Unscored::Failed { code: "scale".into(), message });
     let probabilities: Vec<f64> = answer.log_probabilities.iter().map(|&log| libm::exp(log)).collect();
     let mass: f64 = probabilities.iter().sum();
-    if !mass.is_finite() || probabilities.len() != rubric.options.len() {
-        return failed("The model's answer does not fit the scale; please report this".into());
+    // Rounding may bring the sum a little above 1; more, or no number at all, is no distribution.
+    if !(0.0..=1.0 + 1e-6).contains(&mass) || probabilities.len() != rubric.options.len() {
+        return failed("The model's answer is no distribution over the scale; please report this".into());
     }
     if mass < MIN_MASS {
         return Verdict::Unscored(Unscored::OutsideOptions { mass });
@@ -183,5 +184,170 @@ pub(crate) fn from_answer(rubric: &Rubric, answer: &Answer, truncated: bool) -> 
             truncated,
         },
         Err(error) => failed(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use retort_rubric::RubricOption;
+
+    use super::*;
+
+    fn rubric(options: &[(&str, f64)]) -> Rubric {
+        Rubric {
+            id: "test".into(),
+            name: "Test".into(),
+            ability: None,
+            criterion: "Whether it is so.".into(),
+            question: None,
+            options: options
+                .iter()
+                .map(|&(label, value)| RubricOption { label: label.into(), value, description: None })
+                .collect(),
+        }
+    }
+
+    fn one_to_five() -> Rubric {
+        rubric(&[("1", 1.0), ("2", 2.0), ("3", 3.0), ("4", 4.0), ("5", 5.0)])
+    }
+
+    fn verdict(rubric: &Rubric, probabilities: &[f64]) -> Verdict {
+        let outside = 1.0 - probabilities.iter().sum::<f64>();
+        let log_probabilities = probabilities.iter().map(|p| p.ln()).collect();
+        from_answer(rubric, &Answer { log_probabilities, outside }, false)
+    }
+
+    /// Expected score, lowest and highest value, and mass.
+    fn scored(verdict: &Verdict) -> (f64, f64, f64, f64) {
+        match verdict {
+            Verdict::Scored { expected, min, max, mass, distribution, method, truncated } => {
+                let sum: f64 = distribution.iter().map(|option| option.probability).sum();
+                assert!((sum - 1.0).abs() < 1e-12, "{sum}");
+                assert_eq!((*method, *truncated), (Method::OptionProbabilities, false));
+                (*expected, *min, *max, *mass)
+            }
+            Verdict::Unscored(reason) => panic!("{reason}"),
+        }
+    }
+
+    fn close(found: f64, right: f64) {
+        assert!((found - right).abs() < 1e-12, "{found} instead of {right}");
+    }
+
+    #[test]
+    fn p14_expectations_by_hand() {
+        // Of a mass of 0.8: 0.1, 0.2, 0.3, 0.25 and 0.15, so 0.1 + 0.4 + 0.9 + 1.0 + 0.75 = 3.15.
+        let (expected, min, max, mass) = scored(&verdict(&one_to_five(), &[0.08, 0.16, 0.24, 0.2, 0.12]));
+        close(expected, 3.15);
+        close(mass, 0.8);
+        assert_eq!((min, max), (1.0, 5.0));
+
+        let labels: Vec<String> = (0..=10).map(|n| n.to_string()).collect();
+        let options: Vec<(&str, f64)> =
+            labels.iter().enumerate().map(|(n, label)| (label.as_str(), n as f64)).collect();
+        let mut probabilities = [0.0; 11];
+        // Half on 0, a quarter each on 7 and 10: 0 + 1.75 + 2.5 = 4.25 on a scale that starts at 0.
+        (probabilities[0], probabilities[7], probabilities[10]) = (0.5, 0.25, 0.25);
+        let (expected, min, max, mass) = scored(&verdict(&rubric(&options), &probabilities));
+        close(expected, 4.25);
+        close(mass, 1.0);
+        assert_eq!((min, max), (0.0, 10.0));
+
+        // A mass of 0.4, of which 0.3 is on pass: 0.75.
+        let (expected, min, max, mass) =
+            scored(&verdict(&rubric(&[("fail", 0.0), ("pass", 1.0)]), &[0.1, 0.3]));
+        close(expected, 0.75);
+        close(mass, 0.4);
+        assert_eq!((min, max), (0.0, 1.0));
+    }
+
+    #[test]
+    fn options_keep_their_labels_values_and_order() {
+        let Verdict::Scored { distribution, .. } =
+            verdict(&rubric(&[("fail", -1.0), ("pass", 2.0)]), &[0.125, 0.375])
+        else {
+            panic!("unscored");
+        };
+        let option =
+            |label: &str, value, probability| OptionProbability { label: label.into(), value, probability };
+        // 0.125 / 0.5 and 0.375 / 0.5.
+        assert_eq!(distribution.len(), 2);
+        for (found, right) in distribution.iter().zip([option("fail", -1.0, 0.25), option("pass", 2.0, 0.75)])
+        {
+            assert_eq!((&found.label, found.value), (&right.label, right.value));
+            close(found.probability, right.probability);
+        }
+    }
+
+    #[test]
+    fn p8_an_answer_outside_the_options_has_no_score() {
+        let unscored = |probabilities: &[f64]| match verdict(&one_to_five(), probabilities) {
+            Verdict::Unscored(reason) => reason,
+            scored => panic!("{scored:?}"),
+        };
+        let reason = unscored(&[0.001, 0.001, 0.001, 0.001, 0.001]);
+        assert_eq!(reason.code(), "outside_options");
+        assert_eq!(
+            reason.to_string(),
+            "The model did not answer with any of the offered scores (they had 0.50% of the probability); another \
+             model may know this form of question"
+        );
+        assert_eq!(unscored(&[0.0; 5]), Unscored::OutsideOptions { mass: 0.0 });
+        // Just above the threshold there is a score, whose mass says how little it is worth.
+        let (_, _, _, mass) = scored(&verdict(&one_to_five(), &[0.0, 0.0, 0.0, 0.0, 0.0101]));
+        close(mass, 0.0101);
+    }
+
+    #[test]
+    fn p16_what_is_no_distribution_has_no_score() {
+        let ln = f64::ln;
+        for log_probabilities in [
+            vec![f64::NAN, ln(0.5)],
+            vec![f64::INFINITY, ln(0.5)],
+            vec![f64::NEG_INFINITY, f64::NAN],
+            vec![1000.0, 1000.0],
+            // 0.7 + 0.7 is more than 1.
+            vec![ln(0.7), ln(0.7)],
+            vec![ln(0.5)],
+            vec![ln(0.3), ln(0.3), ln(0.3)],
+            vec![],
+        ] {
+            let answer = Answer { log_probabilities, outside: 0.0 };
+            let verdict = from_answer(&rubric(&[("no", 0.0), ("yes", 1.0)]), &answer, false);
+            let Verdict::Unscored(reason) = &verdict else { panic!("{answer:?} gave {verdict:?}") };
+            assert_eq!(reason.code(), "scale", "{answer:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// P16: whatever the model answers, a score is a number on the scale.
+        #[test]
+        fn p16_a_score_is_never_nan(
+            answer in prop::collection::vec(
+                prop_oneof![-20.0..0.0, any::<f64>(), Just(f64::NEG_INFINITY)],
+                5,
+            ),
+        ) {
+            let answer = Answer { log_probabilities: answer, outside: f64::NAN };
+            if let Verdict::Scored { expected, mass, distribution, .. } =
+                from_answer(&one_to_five(), &answer, false)
+            {
+                prop_assert!((1.0..=5.0).contains(&expected));
+                prop_assert!((MIN_MASS..=1.0).contains(&mass));
+                let sum: f64 = distribution.iter().map(|option| option.probability).sum();
+                prop_assert!((sum - 1.0).abs() < 1e-9);
+            }
+        }
+
+        /// A verdict reads back from its JSON exactly as it was, to the last bit of its numbers.
+        #[test]
+        fn p30_a_score_survives_its_file(probabilities in prop::collection::vec(0.001f64..0.2, 5)) {
+            let verdict = verdict(&one_to_five(), &probabilities);
+            let json = serde_json::to_string(&verdict).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
+        }
     }
 }

@@ -79,7 +79,7 @@ pub trait Backend {
     /// Makes room for this many cache slots. What the first `keep` slots hold stays.
     ///
     /// # Errors
-    /// [`LmError::OutOfMemory`].
+    /// [`LmError::OutOfMemory`]. What the cache held may then be lost.
     async fn reserve(&mut self, slots: usize, keep: usize) -> Result<(), LmError>;
 
     /// The most tokens that one batch should have.

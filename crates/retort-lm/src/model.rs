@@ -118,7 +118,10 @@ impl<B: Backend> Model<B> {
         self.cached.truncate(common);
         self.usage.reused = common;
         meter.advance(common)?;
-        self.backend.reserve(slots, common).await?;
+        if let Err(error) = self.backend.reserve(slots, common).await {
+            self.cached.clear();
+            return Err(error);
+        }
         for chunk in prefix[common..].chunks(self.backend.chunk().max(1)) {
             let batch = Batch::linear(chunk, self.cached.len());
             self.run(&batch, meter).await?;
@@ -237,7 +240,9 @@ impl<B: Backend> LanguageModel for Model<B> {
         let piece = take_text(&mut pending, true);
         if !piece.is_empty() {
             generated.text.push_str(&piece);
-            on_text(&piece);
+            if generated.stop != StopReason::Stopped {
+                on_text(&piece);
+            }
         }
         Ok(generated)
     }
@@ -288,11 +293,21 @@ impl Meter<'_> {
 
 /// Takes the whole characters off the front of `bytes`; at the `end` everything, with broken ones replaced.
 fn take_text(bytes: &mut Vec<u8>, end: bool) -> String {
-    let whole = match std::str::from_utf8(bytes) {
-        Ok(_) => bytes.len(),
-        Err(error) if end || error.error_len().is_some() => bytes.len(),
-        Err(error) => error.valid_up_to(),
-    };
+    let mut whole = 0;
+    while let Some(rest) = bytes.get(whole..).filter(|rest| !rest.is_empty()) {
+        match std::str::from_utf8(rest) {
+            Ok(_) => whole = bytes.len(),
+            Err(_) if end => whole = bytes.len(),
+            Err(error) => {
+                whole += error.valid_up_to();
+                // A broken character is given up; one that only lacks its last bytes waits for them.
+                match error.error_len() {
+                    Some(broken) => whole += broken,
+                    None => break,
+                }
+            }
+        }
+    }
     let text = String::from_utf8_lossy(&bytes[..whole]).into_owned();
     bytes.drain(..whole);
     text

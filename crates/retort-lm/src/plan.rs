@@ -265,3 +265,199 @@ impl Batch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gguf::Gguf;
+    use crate::{Branch, MemorySource, Segments};
+
+    /// The tiny model's tokenizer: the token of a byte is the byte's number, digits stand alone, and none of
+    /// the merges occurs below.
+    fn tokenizer() -> Tokenizer {
+        let mut source = MemorySource::new("tiny.gguf", crate::tiny::gguf(crate::tiny::Shape::default(), 1));
+        Tokenizer::read(&Gguf::read(&mut source).unwrap(), 267).unwrap()
+    }
+
+    const VOCABULARY: usize = 267;
+    const ZERO: u32 = b'0' as u32;
+    const ONE: u32 = b'1' as u32;
+    const SPACE: u32 = b' ' as u32;
+
+    /// Options of one spelling each.
+    fn plain(labels: &[&str]) -> Vec<AnswerOption> {
+        labels.iter().map(|label| AnswerOption { spellings: vec![(*label).to_owned()] }).collect()
+    }
+
+    /// Logits with these probabilities; what is left falls on the last token. All are shifted by 3, which must
+    /// not matter.
+    fn logits(probabilities: &[(u32, f64)]) -> Vec<f32> {
+        let mut row = vec![f32::NEG_INFINITY; VOCABULARY];
+        let rest = 1.0 - probabilities.iter().map(|(_, p)| p).sum::<f64>();
+        for &(token, p) in probabilities.iter().chain([&(266, rest)]) {
+            row[token as usize] = (p.ln() + 3.0) as f32;
+        }
+        row
+    }
+
+    fn close(found: f64, right: f64) {
+        assert!((found - right).abs() < 1e-6, "{found} instead of {right}");
+    }
+
+    fn problem(options: &[AnswerOption]) -> String {
+        match OptionTrie::new(options, &tokenizer()) {
+            Err(LmError::Question { problem }) => problem,
+            Err(other) => panic!("{other}"),
+            Ok(_) => panic!("the options were taken"),
+        }
+    }
+
+    #[test]
+    fn p12_spellings_sum_and_longer_options_take_nothing_twice() {
+        let options = [AnswerOption::new("1"), AnswerOption::new("10")];
+        let trie = OptionTrie::new(&options, &tokenizer()).unwrap();
+        let inner: Vec<&[u32]> = trie.inner().map(|node| trie.nodes[node].path.as_slice()).collect();
+        assert_eq!(inner, [&[][..], &[ONE], &[SPACE], &[SPACE, ONE]]);
+        let rows = [
+            logits(&[(ONE, 0.5), (SPACE, 0.3)]),
+            logits(&[(ZERO, 0.25)]),
+            logits(&[(ONE, 0.6)]),
+            logits(&[(ZERO, 0.5)]),
+        ];
+        let rows: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
+        let answer = trie.read(2, &rows);
+        // "1": 0.5 × 0.75 + 0.3 × 0.6 × 0.5; "10": 0.5 × 0.25 + 0.3 × 0.6 × 0.5.
+        close(answer.log_probabilities[0].exp(), 0.465);
+        close(answer.log_probabilities[1].exp(), 0.215);
+        // 1 − 0.465 − 0.215.
+        close(answer.outside, 0.32);
+    }
+
+    #[test]
+    fn an_option_without_any_probability_is_minus_infinity_and_not_nan() {
+        let trie = OptionTrie::new(&plain(&["a", "b"]), &tokenizer()).unwrap();
+        let row = logits(&[(u32::from(b'a'), 1.0)]);
+        let answer = trie.read(2, &[&row]);
+        close(answer.log_probabilities[0], 0.0);
+        assert_eq!(answer.log_probabilities[1], f64::NEG_INFINITY);
+        close(answer.outside, 0.0);
+    }
+
+    #[test]
+    fn two_spellings_of_the_same_tokens_count_once() {
+        let options = [
+            AnswerOption { spellings: vec!["a".into(), "a".into()] },
+            AnswerOption { spellings: vec!["b".into()] },
+        ];
+        let trie = OptionTrie::new(&options, &tokenizer()).unwrap();
+        let row = logits(&[(u32::from(b'a'), 0.25), (u32::from(b'b'), 0.5)]);
+        let answer = trie.read(2, &[&row]);
+        close(answer.log_probabilities[0].exp(), 0.25);
+        close(answer.outside, 0.25);
+    }
+
+    #[test]
+    fn questions_that_cannot_be_asked_say_why() {
+        assert_eq!(problem(&[]), "0 option(s) were given and at least two are needed");
+        assert_eq!(problem(&plain(&["1"])), "1 option(s) were given and at least two are needed");
+        assert_eq!(problem(&plain(&["a", "b", "a"])), "options 1 and 3 are spelled alike (\"a\")");
+        assert_eq!(problem(&plain(&["a", ""])), "option 2 has an empty spelling");
+        let nothing = AnswerOption { spellings: Vec::new() };
+        assert_eq!(problem(&[plain(&["a"]).remove(0), nothing]), "option 2 has no spelling");
+        // "1" with a space before it is what " 1" is without.
+        let overlapping = [AnswerOption::new("1"), AnswerOption { spellings: vec![" 1".into()] }];
+        assert_eq!(problem(&overlapping), "options 1 and 2 are spelled alike (\" 1\")");
+
+        let branch = |text: &str, options: &[&str]| Branch {
+            text: Segments::new().user(text),
+            readout: Readout::Options(plain(options)),
+        };
+        let plan = |branch| {
+            let tree = PromptTree { prefix: Segments::new().user("p"), branches: vec![branch] };
+            Plan::new(&tree, &tokenizer()).err().map(|error| error.to_string())
+        };
+        let start = "the question cannot be asked: ";
+        assert_eq!(plan(branch("", &["a", "b"])), Some(format!("{start}branch 1 has no text")));
+        assert_eq!(
+            plan(branch("x", &["a"])),
+            Some(format!("{start}in branch 1, 1 option(s) were given and at least two are needed"))
+        );
+    }
+
+    /// Prefix "ab"; "cd" asks for 1 or 10, so the path "1" is computed too; "e" asks for x or y.
+    fn small_plan() -> Plan {
+        let branch = |text: &str, options: &[&str]| Branch {
+            text: Segments::new().user(text),
+            readout: Readout::Options(plain(options)),
+        };
+        let tree = PromptTree {
+            prefix: Segments::new().user("ab"),
+            branches: vec![branch("cd", &["1", "10"]), branch("e", &["x", "y"])],
+        };
+        Plan::new(&tree, &tokenizer()).unwrap()
+    }
+
+    #[test]
+    fn a_batch_places_every_token_and_its_view() {
+        let plan = small_plan();
+        assert_eq!(plan.prefix, [97, 98]);
+        // "cd" and then "1" behind the prefix.
+        assert_eq!(plan.depth(), 5);
+        assert_eq!((plan.branch_rows(), plan.done(0), plan.done(1), plan.done(2)), (4, 0, 3, 4));
+        let batch = plan.batch(0..2);
+        let own = |own| View { prefix: 2, trunk_start: own, trunk_end: own, own };
+        let right = Batch {
+            first_slot: 2,
+            tokens: vec![99, 100, ONE, 101],
+            // "1" follows "cd"; "e" follows the prefix.
+            positions: vec![2, 3, 4, 2],
+            // Slots 2 and 3 hold "cd", which is the trunk of "1" in slot 4; "e" begins in slot 5.
+            views: vec![own(2), own(2), View { prefix: 2, trunk_start: 2, trunk_end: 4, own: 4 }, own(5)],
+            outputs: vec![1, 2, 3],
+        };
+        assert_eq!(batch, right);
+        assert_eq!(batch.views[2].ranges(4), [0..2, 2..4, 4..5]);
+        // The second group alone takes the same slots again.
+        assert_eq!(
+            plan.batch(1..2),
+            Batch {
+                first_slot: 2,
+                tokens: vec![101],
+                positions: vec![2],
+                views: vec![own(2)],
+                outputs: vec![0]
+            }
+        );
+        let part = batch.part(1..3);
+        assert_eq!((part.first_slot, part.outputs.as_slice()), (3, &[0, 1][..]));
+        assert_eq!((part.tokens.as_slice(), part.positions.as_slice()), (&[100, ONE][..], &[3, 4][..]));
+        assert_eq!(part.views, batch.views[1..3]);
+        assert_eq!(batch.part(0..1).outputs, [] as [u32; 0]);
+    }
+
+    #[test]
+    fn groups_hold_as_many_whole_branches_as_a_chunk() {
+        let plan = small_plan();
+        // The branches have 3 and 1 rows.
+        for (chunk, groups, slots) in [
+            (512, vec![0..2], 4),
+            (4, vec![0..2], 4),
+            (3, vec![0..1, 1..2], 3),
+            // A branch larger than a chunk is a group of its own.
+            (1, vec![0..1, 1..2], 3),
+        ] {
+            assert_eq!(plan.groups(0, chunk), groups, "chunk {chunk}");
+            assert_eq!(plan.group_slots(&groups), slots, "chunk {chunk}");
+        }
+        assert_eq!(plan.groups(1, 512), [1..2]);
+        assert_eq!(plan.groups(2, 512), [] as [Range<usize>; 0]);
+        assert_eq!(plan.group_slots(&[]), 0);
+    }
+
+    #[test]
+    fn the_log_of_a_sum_does_not_overflow() {
+        // e^1000 + e^1000 = 2 e^1000.
+        close(log_sum_exp(&[1000.0, 1000.0]), 1000.0 + 2f64.ln());
+        close(log_sum_exp(&[-1000.0, f32::NEG_INFINITY]), -1000.0);
+    }
+}

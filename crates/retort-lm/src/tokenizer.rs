@@ -95,7 +95,12 @@ impl Tokenizer {
         }
         let merges_key = "tokenizer.ggml.merges";
         let merges = gguf.required(merges_key, gguf.texts(merges_key)?, CONVERSION)?;
-        let types = gguf.numbers("tokenizer.ggml.token_type")?.unwrap_or(&[]);
+        // Without the types every special token of the template would be read as ordinary text.
+        let types_key = "tokenizer.ggml.token_type";
+        let types = gguf.required(types_key, gguf.numbers(types_key)?, CONVERSION)?;
+        if types.len() != vocabulary {
+            return Err(gguf.damaged(types_key, format!("{} types for {vocabulary} tokens", types.len())));
+        }
 
         let ids: HashMap<&str, u32> =
             tokens.iter().zip(0u32..).map(|(token, id)| (token.as_str(), id)).collect();

@@ -4,7 +4,7 @@
 /// `e^x` with a relative error below 2e-7 for x in [-87, 88]; 0 below, the largest finite value's
 /// neighbourhood above.
 ///
-/// `x = n ln 2 + r` with `|r| ≤ ln 2 / 2` (Cody–Waite), a Taylor polynomial of degree 6 in `r`, and `2^n`
+/// `x = n ln 2 + r` with `|r| ≤ ln 2 / 2` (Cody–Waite), a Taylor polynomial of degree 7 in `r`, and `2^n`
 /// written into the exponent. No table, no branch: the loop around it vectorises.
 #[inline]
 pub(crate) fn exp(x: f32) -> f32 {
@@ -15,7 +15,8 @@ pub(crate) fn exp(x: f32) -> f32 {
     let x = x.clamp(-87.0, 88.0);
     let n = (x * std::f32::consts::LOG2_E + ROUND) - ROUND;
     let r = x - n * LN2_HIGH - n * LN2_LOW;
-    let p = 1.0 / 720.0;
+    let p = 1.0 / 5040.0;
+    let p = p * r + 1.0 / 720.0;
     let p = p * r + 1.0 / 120.0;
     let p = p * r + 1.0 / 24.0;
     let p = p * r + 1.0 / 6.0;

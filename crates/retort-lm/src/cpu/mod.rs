@@ -315,22 +315,31 @@ impl Backend for CpuBackend {
         }
         let (size, heads) = (self.config.head_size, self.config.kv_heads);
         let keep = keep.min(self.capacity);
+        let too_much = || LmError::OutOfMemory { what: format!("a key/value cache for {slots} tokens") };
+        let len = heads.checked_mul(size).and_then(|n| n.checked_mul(slots)).ok_or_else(too_much)?;
         let room = |old: &Vec<f32>, capacity: usize| {
             let mut new = Vec::new();
-            new.try_reserve_exact(heads * slots * size).map_err(|_| LmError::OutOfMemory {
-                what: format!("a key/value cache for {slots} tokens"),
-            })?;
-            new.resize(heads * slots * size, 0.0);
+            new.try_reserve_exact(len).map_err(|_| too_much())?;
+            new.resize(len, 0.0);
             for head in 0..heads {
                 let kept = &old[head * capacity * size..][..keep * size];
                 new[head * slots * size..][..keep * size].copy_from_slice(kept);
             }
             Ok::<_, LmError>(new)
         };
-        for cache in &mut self.cache {
-            let keys = room(&cache.keys, self.capacity)?;
-            let values = room(&cache.values, self.capacity)?;
-            *cache = LayerCache { keys, values };
+        let capacity = std::mem::take(&mut self.capacity);
+        for index in 0..self.cache.len() {
+            let old = &self.cache[index];
+            let new = room(&old.keys, capacity)
+                .and_then(|keys| Ok(LayerCache { keys, values: room(&old.values, capacity)? }));
+            match new {
+                Ok(new) => self.cache[index] = new,
+                Err(error) => {
+                    // Layers of two capacities would be read as one: no cache is better than a mixed one.
+                    self.cache.fill_with(LayerCache::default);
+                    return Err(error);
+                }
+            }
         }
         self.capacity = slots;
         Ok(())

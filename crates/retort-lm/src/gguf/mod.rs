@@ -26,8 +26,10 @@ pub enum Value {
     Text(String),
     /// An array of texts.
     Texts(Vec<String>),
-    /// An array of numbers or truth values (true is 1).
+    /// An array of numbers of 32 or 64 bits.
     Numbers(Vec<f64>),
+    /// An array of integers of 8 or 16 bits, or of truth values (true is 1).
+    SmallNumbers(Vec<i32>),
 }
 
 impl Value {
@@ -41,6 +43,7 @@ impl Value {
             Self::Text(_) => "a text",
             Self::Texts(_) => "an array of texts",
             Self::Numbers(_) => "an array of numbers",
+            Self::SmallNumbers(_) => "an array of numbers of 8 or 16 bits or of truth values",
         }
     }
 }

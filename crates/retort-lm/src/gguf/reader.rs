@@ -10,6 +10,10 @@ const CHUNK: usize = 256 * 1024;
 const MIN_TENSOR_INFO: u64 = 8 + 4 + 8 + 4 + 8;
 /// A metadata entry's smallest possible form: empty key, type, one byte.
 const MIN_ENTRY: u64 = 8 + 4 + 1;
+/// Far above what models have (some tens of entries; nine tensors per block): what a header costs in memory
+/// beyond its own size stays below a mebibyte.
+const MAX_ENTRIES: u64 = 4096;
+const MAX_TENSORS: u64 = 8192;
 /// GGML has no tensors of more dimensions.
 const MAX_DIMENSIONS: u32 = 4;
 
@@ -55,14 +59,26 @@ impl Gguf {
         }
         let version = header.u32("version")?;
         if !(2..=3).contains(&version) {
+            // The version of a big-endian file, read as ours are, has its bytes the wrong way round.
+            let big_endian = (1..=3).contains(&version.swap_bytes());
             return Err(LmError::Unsupported {
-                what: format!("version {version} of the GGUF format"),
+                what: match big_endian {
+                    true => "a big-endian file (its version has its bytes the other way round)".into(),
+                    false => format!("version {version} of the GGUF format"),
+                },
                 instead: "convert the model with a current llama.cpp, which writes version 3".into(),
                 name,
             });
         }
         let tensor_count = header.count("tensor count", MIN_TENSOR_INFO)?;
         let entry_count = header.count("metadata count", MIN_ENTRY)?;
+        for (what, count, most) in
+            [("tensor count", tensor_count, MAX_TENSORS), ("metadata count", entry_count, MAX_ENTRIES)]
+        {
+            if count > most {
+                return Err(header.damaged(what, &format!("{count} is more than any model has ({most})")));
+            }
+        }
 
         let mut metadata = BTreeMap::new();
         for index in 0..entry_count {
@@ -81,15 +97,20 @@ impl Gguf {
             }
         };
 
-        let mut infos = Vec::new();
+        let mut tensors = BTreeMap::new();
         for index in 0..tensor_count {
-            infos.push(header.tensor_info(index)?);
+            let info = header.tensor_info(index)?;
+            let tensor = format!("tensor \"{}\"", info.name);
+            if tensors.insert(info.name.clone(), info).is_some() {
+                return Err(header.damaged(&tensor, "it occurs twice"));
+            }
         }
         let data_start = header.at.next_multiple_of(alignment);
-        let mut tensors = BTreeMap::new();
-        for mut info in infos {
+        // Where each tensor lies, so that no two are found to share bytes.
+        let mut extents = Vec::with_capacity(tensors.len());
+        for info in tensors.values_mut() {
             let tensor = format!("tensor \"{}\"", info.name);
-            if info.offset % alignment != 0 {
+            if !info.offset.is_multiple_of(alignment) {
                 return Err(header.damaged(&tensor, &format!("its offset is not a multiple of {alignment}")));
             }
             info.offset = data_start
@@ -114,8 +135,15 @@ impl Gguf {
             if end > size {
                 return Err(LmError::Truncated { name, what: tensor, needed: end, size });
             }
-            if tensors.insert(info.name.clone(), info).is_some() {
-                return Err(header.damaged(&tensor, "it occurs twice"));
+            extents.push((info.offset, end, &*info.name));
+        }
+        // Otherwise a small file could stand for any number of weights.
+        extents.sort_unstable();
+        for pair in extents.windows(2) {
+            let ((_, end, before), (start, _, after)) = (pair[0], pair[1]);
+            if start < end {
+                let problem = format!("it shares bytes with tensor \"{before}\"");
+                return Err(header.damaged(&format!("tensor \"{after}\""), &problem));
             }
         }
         Ok(Self { name, size, metadata, tensors })
@@ -458,14 +486,28 @@ impl Header<'_> {
             other => return Err(self.damaged(key, &format!("{other} is no value type of the format"))),
         };
         let count = self.count(key, least)?;
+        // The file bounds the count, and the exact size keeps memory near the file's own.
+        let capacity = usize::try_from(count).map_err(|_| self.damaged(key, "its array is too long"))?;
         if kind == 8 {
-            let mut texts = Vec::new();
+            let mut texts = Vec::with_capacity(capacity);
             for _ in 0..count {
                 texts.push(self.text(key)?);
             }
             return Ok(Value::Texts(texts));
         }
-        let mut numbers = Vec::new();
+        if least < 4 {
+            // As f64 these would take up to eight times the file's size.
+            let mut numbers = Vec::with_capacity(capacity);
+            for _ in 0..count {
+                numbers.push(match self.scalar(kind, key)? {
+                    Value::Unsigned(n) => n as i32,
+                    Value::Signed(n) => n as i32,
+                    other => i32::from(other == Value::Bool(true)),
+                });
+            }
+            return Ok(Value::SmallNumbers(numbers));
+        }
+        let mut numbers = Vec::with_capacity(capacity);
         for _ in 0..count {
             #[expect(clippy::cast_precision_loss, reason = "token types, merge ranks and scores are small")]
             numbers.push(match self.scalar(kind, key)? {
@@ -473,7 +515,7 @@ impl Header<'_> {
                 Value::Signed(n) => n as f64,
                 Value::Float(x) => x,
                 Value::Bool(flag) => f64::from(u8::from(flag)),
-                Value::Text(_) | Value::Texts(_) | Value::Numbers(_) => {
+                Value::Text(_) | Value::Texts(_) | Value::Numbers(_) | Value::SmallNumbers(_) => {
                     return Err(self.damaged(key, "a number was expected in this array"));
                 }
             });
@@ -490,7 +532,7 @@ impl Header<'_> {
                 self.damaged(&what, &format!("it has {dimensions} dimensions; 1 to {MAX_DIMENSIONS} exist"))
             );
         }
-        let mut shape = Vec::new();
+        let mut shape = Vec::with_capacity(dimensions as usize);
         for _ in 0..dimensions {
             let size = self.u64(&what)?;
             match usize::try_from(size) {

@@ -94,6 +94,13 @@ fn put_value(out: &mut Vec<u8>, value: &Value) {
                 put_text(out, text);
             }
         }
+        Value::SmallNumbers(numbers) => {
+            tagged(9, &5u32.to_le_bytes());
+            put(out, &(numbers.len() as u64).to_le_bytes());
+            for number in numbers {
+                put(out, &number.to_le_bytes());
+            }
+        }
         Value::Numbers(numbers) => {
             tagged(9, &12u32.to_le_bytes());
             put(out, &(numbers.len() as u64).to_le_bytes());
