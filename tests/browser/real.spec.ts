@@ -27,7 +27,7 @@ function cliVerdicts(): Promise<Verdict[]> {
   fromCli ??= (async () => {
     const args = ["judge", "--prompt", PROMPT, "--response", RESPONSE, "--json", "--model", REAL_MODEL!, "--backend", "cpu"];
     const binary = process.env["RETORT_CLI"];
-    const [command, all] = binary ? [binary, args] : ["cargo", ["run", "--quiet", "--release", "-p", "retort-cli", "--", ...args]];
+    const [command, all] = binary ? [binary, args] : ["cargo", ["run", "--quiet", "-p", "retort-cli", "--", ...args]];
     const { stdout } = await promisify(execFile)(command, all, { cwd: root, maxBuffer: 1 << 26 });
     return (JSON.parse(stdout) as { verdicts: Verdict[] }).verdicts;
   })();

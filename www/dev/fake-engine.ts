@@ -88,7 +88,7 @@ export class Engine {
       ? [{ text: "response", kept_characters: limit, total_characters: request.response.length }]
       : [];
     if (request.prompt.length > 50_000) throw new FakeError("too_long", "The prompt alone is longer than the model's context of 2048 tokens. Shorten it.");
-    on_event({ kind: "planned", total_tokens, questions: request.rubrics.length, truncations });
+    on_event({ kind: "planned", questions: request.rubrics.length, truncations });
     const verdicts: RubricVerdict[] = [];
     const pace = Number(/pace=(\d+)/.exec(request.prompt)?.[1] ?? 40);
     for (const [index, rubric] of request.rubrics.entries()) {
@@ -103,7 +103,7 @@ export class Engine {
       format: "retort.judgement/1", version: version(), task: "rubric_scores",
       input: { prompt_sha256: hex(request.prompt), response_sha256: hex(request.response), reference_sha256: request.reference === undefined ? null : hex(request.reference) },
       model: { name: this.about.model.name, sha256: this.about.model.sha256, adapter: null },
-      backend: this.about.backend, device: this.about.device, seed: null, orders: [], verdicts, checklist: [], truncations,
+      backend: this.about.backend, device: this.about.device, seed: null, orders: [], verdicts, notices: [], truncations,
       timings: { total_ms: Date.now() - started, tokens: total_tokens, tokens_reused: Math.floor(total_tokens * 0.7) },
       cancelled: cancel.cancelled,
     };

@@ -154,7 +154,7 @@ export function reduce(state: State, message: FromWorker | Action): State {
       const { event } = message;
       switch (event.kind) {
         case "planned":
-          return { ...state, run: { ...run, total_tokens: event.total_tokens, truncations: event.truncations } };
+          return { ...state, run: { ...run, truncations: event.truncations } };
         case "progress":
           return { ...state, run: { ...run, done_tokens: event.done_tokens, total_tokens: event.total_tokens } };
         case "verdict":

@@ -14,7 +14,7 @@ const record = (verdicts: RubricVerdict[], cancelled: boolean): JudgeRecord => (
   format: "retort.judgement/1", version: "", task: "rubric_scores",
   input: { prompt_sha256: "", response_sha256: "", reference_sha256: null },
   model: { name: "", sha256: null, adapter: null }, backend: "cpu", device: "", seed: null, orders: [], verdicts,
-  checklist: [], truncations: [], timings: { total_ms: 1, tokens: 1, tokens_reused: 0 }, cancelled,
+  truncations: [], notices: [], timings: { total_ms: 1, tokens: 1, tokens_reused: 0 }, cancelled,
 });
 const running = (): State => reduce(INITIAL, { type: "judge_requested", run_id: 7, rubrics: ["a", "b", "c"].map(rubric) });
 const ids = (state: State) => state.run!.rows.map((row) => row.verdict?.rubric_id ?? null);

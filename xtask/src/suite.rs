@@ -49,6 +49,8 @@ struct Run<'a> {
     only: Option<Group>,
     default_model: Option<PathBuf>,
     tiny_model: PathBuf,
+    /// The `retort` command, once it has been built.
+    command_line: Option<PathBuf>,
     runtime_dir: Option<PathBuf>,
 }
 
@@ -75,6 +77,7 @@ const STEPS: &[Step] = &[
     Step { name: "native tests", groups: &[Native], run: native_tests },
     Step { name: "wasm package", groups: &[Wasm, Browser], run: wasm_package },
     Step { name: "wasm size and SIMD", groups: &[Wasm], run: wasm_guard },
+    Step { name: "retort command", groups: &[Wasm, Browser], run: command_line },
     Step { name: "tiny model", groups: &[Wasm, Browser], run: tiny_model },
     Step { name: "wasm tests under Node", groups: &[Wasm], run: wasm_tests },
     Step { name: "page", groups: &[Browser], run: build_page },
@@ -89,6 +92,7 @@ pub(crate) fn test(workspace: &Workspace, options: &TestOptions) -> Result<(), E
         only: options.only,
         default_model: None,
         tiny_model: workspace.scratch()?.join("tiny").join("tiny.gguf"),
+        command_line: None,
         runtime_dir: runtime_dir(workspace)?,
     };
     let started = Instant::now();
@@ -161,6 +165,9 @@ impl Run<'_> {
         if let Some(path) = &self.runtime_dir {
             command.env("XDG_RUNTIME_DIR", path);
         }
+        if let Some(path) = &self.command_line {
+            command.env("RETORT_CLI", path);
+        }
         command
     }
 
@@ -230,6 +237,19 @@ fn wasm_guard(run: &mut Run<'_>) -> Result<Outcome, Error> {
         facts.bytes, facts.gzipped_bytes, facts.simd_instructions
     );
     Ok(Outcome::Passed)
+}
+
+/// Tests compare the wasm package and the page with the command, built like the native tests.
+fn command_line(run: &mut Run<'_>) -> Result<Outcome, Error> {
+    process::run(run.cargo().args(["build", "--package", "retort-cli"]))?;
+    // The command lies beside this program: both are built by cargo in the same profile.
+    let path = run.workspace.xtask.with_file_name(format!("retort{}", std::env::consts::EXE_SUFFIX));
+    if path.is_file() {
+        run.command_line = Some(path);
+        Ok(Outcome::Passed)
+    } else {
+        Err(Error::Message(format!("the build of retort-cli left no {}", path.display())))
+    }
 }
 
 fn tiny_model(run: &mut Run<'_>) -> Result<Outcome, Error> {
@@ -312,6 +332,7 @@ mod tests {
             only,
             default_model: None,
             tiny_model: PathBuf::new(),
+            command_line: None,
             runtime_dir: None,
         };
         STEPS.iter().filter(|step| run.wants(step.groups)).map(|step| step.name).collect()
@@ -321,11 +342,24 @@ mod tests {
     fn each_group_brings_what_it_needs_and_all_together_is_everything() {
         assert_eq!(steps(Some(Lint)), ["prerequisites", "format", "lints", "lints for wasm"]);
         assert_eq!(steps(Some(Native)), ["prerequisites", "default model", "native tests"]);
-        let wasm =
-            ["default model", "wasm package", "wasm size and SIMD", "tiny model", "wasm tests under Node"];
+        let wasm = [
+            "default model",
+            "wasm package",
+            "wasm size and SIMD",
+            "retort command",
+            "tiny model",
+            "wasm tests under Node",
+        ];
         assert_eq!(steps(Some(Wasm))[1..], wasm);
-        let browser =
-            ["default model", "wasm package", "tiny model", "page", "page unit tests", "browser tests"];
+        let browser = [
+            "default model",
+            "wasm package",
+            "retort command",
+            "tiny model",
+            "page",
+            "page unit tests",
+            "browser tests",
+        ];
         assert_eq!(steps(Some(Browser))[1..], browser);
         assert_eq!(steps(None).len(), STEPS.len());
     }

@@ -91,11 +91,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             ModelIdentity { name: model.name.clone(), sha256: Some(model.sha256.clone()), adapter: None }
         }
         None => ModelIdentity {
-            name: path.file_name().map_or_else(|| name.to_owned(), |file| file.to_string_lossy().into_owned()),
-            sha256: Some(sha256_file(&path, &mut |_| {}).map_err(|problem| CliError::Hash {
-                path: path.display().to_string(),
-                problem,
-            })?),
+            name: path
+                .file_name()
+                .map_or_else(|| name.to_owned(), |file| file.to_string_lossy().into_owned()),
+            sha256: Some(
+                sha256_file(&path, &mut |_| {})
+                    .map_err(|problem| CliError::Hash { path: path.display().to_string(), problem })?,
+            ),
             adapter: None,
         },
     };

@@ -51,7 +51,9 @@ fn list(store: &Store) -> Result<ExitCode, CliError> {
         let here = match listed.presence {
             Presence::Missing => format!("not here; fetch it with: retort models pull {}", model.name),
             Presence::Present => format!("here: {}", listed.path.display()),
-            _ => format!("here, but of the wrong size; fetch it again with: retort models pull {}", model.name),
+            _ => {
+                format!("here, but of the wrong size; fetch it again with: retort models pull {}", model.name)
+            }
         };
         println!("    {} bytes, {}, {here}", model.bytes, model.licence);
     }

@@ -61,7 +61,8 @@ mod tests {
         let path = folder.path().join("text.txt");
         std::fs::write(&path, "\u{feff}from a file\n").unwrap();
         let at = format!("@{}", path.display());
-        let texts = read_all(&[("prompt", Some("plain")), ("response", Some(&at)), ("reference", Some("@@home"))]);
+        let texts =
+            read_all(&[("prompt", Some("plain")), ("response", Some(&at)), ("reference", Some("@@home"))]);
         let texts: Vec<String> = texts.unwrap().into_iter().flatten().collect();
         assert_eq!(texts, ["plain", "from a file\n", "@home"]);
     }

@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+use retort_lm::quant::TensorType;
+use retort_lm::tiny::Shape;
+
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let Some(path) = args.next() else {
@@ -9,7 +12,9 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let seed = args.next().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    let bytes = retort_lm::tiny::gguf(retort_lm::tiny::Shape::default(), seed);
+    // One format, so that a browser whose GPU is emulated has few shaders to compile.
+    let shape = Shape { kind: Some(TensorType::Q4_1), ..Shape::default() };
+    let bytes = retort_lm::tiny::gguf(shape, seed);
     match std::fs::write(&path, bytes) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -22,6 +22,8 @@ mod load;
 mod model;
 mod plan;
 pub mod quant;
+#[cfg(test)]
+mod reference;
 mod source;
 pub mod template;
 mod text;

@@ -6,7 +6,7 @@ use crate::backend::{Backend, Batch};
 use crate::config::Config;
 use crate::cpu::CpuBackend;
 use crate::gguf::Gguf;
-use crate::gpu::GpuBackend;
+use crate::gpu::{Gpu, GpuBackend};
 use crate::model::TextParts;
 use crate::{ByteSource, Flow, LmError, Model};
 
@@ -41,7 +41,7 @@ pub enum LoadStage {
     Header,
     /// Reading weights.
     Weights,
-    /// Checking the device's arithmetic.
+    /// Checking the GPU's arithmetic.
     Check,
 }
 
@@ -99,14 +99,11 @@ pub async fn load(
     choice: BackendChoice,
     on_progress: &mut dyn FnMut(LoadProgress) -> Flow,
 ) -> Result<Model<AnyBackend>, LmError> {
-    let mut report = |stage, loaded_bytes, total_bytes| {
-        match on_progress(LoadProgress { stage, loaded_bytes, total_bytes }) {
-            Flow::Continue => Ok(()),
-            Flow::Stop => Err(LmError::Cancelled),
-        }
-    };
-    let size = source.size();
-    report(LoadStage::Header, 0, size)?;
+    let total_bytes = source.size();
+    let mut report = |stage, loaded_bytes| on_progress(LoadProgress { stage, loaded_bytes, total_bytes });
+    if report(LoadStage::Header, 0) == Flow::Stop {
+        return Err(LmError::Cancelled);
+    }
     let gguf = Gguf::read(&mut *source)?;
     let config = Config::read(&gguf)?;
     // The tokenizer and the template are checked before a hundred megabytes are read.
@@ -117,45 +114,51 @@ pub async fn load(
         BackendChoice::Gpu => (Some(GpuBackend::open().await?), "You chose the GPU.".to_owned()),
         BackendChoice::Auto => match GpuBackend::open().await {
             Ok(gpu) if gpu.is_software() && cfg!(not(target_arch = "wasm32")) => {
-                let device = gpu.device();
+                let device = gpu.device.clone();
                 (None, format!("The only GPU is emulated in software ({device}); the CPU is faster."))
             }
             Ok(gpu) => (Some(gpu), "This machine has a GPU that can be used.".to_owned()),
             Err(error) => (None, format!("The CPU runs the model: {error}.")),
         },
     };
-    report(LoadStage::Check, 0, size)?;
-    let (gpu, reason) = match gpu {
-        None => (None, reason),
-        Some(gpu) => match GpuBackend::self_check(&gpu).await {
-            Ok(()) => (Some(gpu), reason),
-            Err(error) if choice == BackendChoice::Auto => {
-                (None, format!("The GPU failed its self-check, so the CPU runs the model: {error}."))
-            }
-            Err(error) => return Err(error),
-        },
-    };
-    let mut on_bytes = |bytes: u64| match report(LoadStage::Weights, bytes, size) {
-        Ok(()) => Flow::Continue,
-        Err(_) => Flow::Stop,
-    };
     let (running, reason) = match gpu {
         None => (None, reason),
-        Some(gpu) => match GpuBackend::load(gpu, &gguf, &config, &mut *source, &mut on_bytes).await {
+        Some(gpu) => match on_gpu(gpu, &gguf, &config, &mut *source, &mut report).await {
             Ok(backend) => (Some(Running::Gpu(Box::new(backend))), reason),
             Err(error) if choice == BackendChoice::Auto && is_the_gpus(&error) => {
-                (None, format!("The model could not be put on the GPU, so the CPU runs it: {error}."))
+                (None, format!("The GPU cannot be used, so the CPU runs the model: {error}."))
             }
             Err(error) => return Err(error),
         },
     };
     let running = match running {
         Some(running) => running,
-        None => Running::Cpu(Box::new(CpuBackend::load(&gguf, &config, &mut *source, &mut on_bytes).await?)),
+        None => {
+            let mut on_bytes = |bytes| report(LoadStage::Weights, bytes);
+            Running::Cpu(Box::new(CpuBackend::load(&gguf, &config, &mut *source, &mut on_bytes).await?))
+        }
     };
     let placement = running.placement(reason);
     let backend = AnyBackend { running, placement, gguf, config: config.clone(), source };
     Ok(Model::assemble(parts, config, backend))
+}
+
+/// Puts the model on the GPU, and believes the GPU only when every kernel that the model needs has given the
+/// known answer on it (P39).
+async fn on_gpu(
+    gpu: Gpu,
+    gguf: &Gguf,
+    config: &Config,
+    source: &mut dyn ByteSource,
+    report: &mut dyn FnMut(LoadStage, u64) -> Flow,
+) -> Result<GpuBackend, LmError> {
+    let mut on_bytes = |bytes| report(LoadStage::Weights, bytes);
+    let backend = GpuBackend::load(gpu, gguf, config, source, &mut on_bytes).await?;
+    if report(LoadStage::Check, gguf.size) == Flow::Stop {
+        return Err(LmError::Cancelled);
+    }
+    backend.self_check_for().await?;
+    Ok(backend)
 }
 
 /// Failures after which another backend may do better.

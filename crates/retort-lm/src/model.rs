@@ -78,6 +78,11 @@ impl<B: Backend> Model<B> {
         &self.backend
     }
 
+    /// Forgets what is in the key/value cache, so that the next call computes everything anew.
+    pub fn forget(&mut self) {
+        self.cached.clear();
+    }
+
     /// What happened on the way that a person should know, such as a GPU that failed in mid-run.
     pub fn take_notices(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notices)

@@ -31,8 +31,8 @@ fn model() -> Model<CpuBackend> {
     let mut source = FileSource::open(&model_file()).unwrap();
     let gguf = Gguf::read(&mut source).unwrap();
     let config = Config::read(&gguf).unwrap();
-    let backend =
-        pollster::block_on(CpuBackend::load(&gguf, &config, &mut source, &mut |_| Flow::Continue)).unwrap();
+    let mut go_on = |_| Flow::Continue;
+    let backend = pollster::block_on(CpuBackend::load(&gguf, &config, &mut source, &mut go_on)).unwrap();
     Model::new(&gguf, config, backend).unwrap()
 }
 

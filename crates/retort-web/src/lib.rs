@@ -11,7 +11,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use js_sys::{Error, Function, Reflect};
-use retort_judge::{JudgeError, ModelIdentity, Observer, Planned, Record, Request, RubricVerdict, RunContext, Truncation};
+use retort_judge::{
+    JudgeError, ModelIdentity, Observer, Planned, Record, Request, RubricVerdict, RunContext, Truncation,
+};
 use retort_lm::{AnyBackend, BackendChoice, BackendKind, Flow, LmError, LoadProgress, Model};
 use retort_rubric::Rubric;
 use serde::{Deserialize, Serialize};
@@ -52,7 +54,9 @@ extern "C" {
 #[wasm_bindgen(start)]
 pub fn start() {
     std::panic::set_hook(Box::new(|info| {
-        web_sys::console::error_1(&JsValue::from_str(&format!("Retort stopped on a defect of its own: {info}")));
+        web_sys::console::error_1(&JsValue::from_str(&format!(
+            "Retort stopped on a defect of its own: {info}"
+        )));
     }));
 }
 
@@ -156,7 +160,8 @@ impl Engine {
             emit(&on_progress, &progress);
             cancel.flow()
         };
-        let model = retort_lm::load(Box::new(source), options.backend, &mut report).await.map_err(lm_error)?;
+        let model =
+            retort_lm::load(Box::new(source), options.backend, &mut report).await.map_err(lm_error)?;
         Ok(Self { model, options, file_bytes })
     }
 
@@ -201,10 +206,9 @@ impl Engine {
         let request = Request { prompt, response, reference, rubrics };
         let mut listener = Listener { on_event: Function::from(JsValue::from(on_event)), cancel };
         let start = js_sys::Date::now();
-        let judgement =
-            retort_judge::judge(&mut self.model, &request, &mut listener).await.map_err(|error: JudgeError| {
-                retort_error(error.code(), &error.to_string())
-            })?;
+        let judgement = retort_judge::judge(&mut self.model, &request, &mut listener)
+            .await
+            .map_err(|error: JudgeError| retort_error(error.code(), &error.to_string()))?;
         let notices = self.model.take_notices();
         let placement = self.model.backend().placement();
         let run = RunContext {
@@ -229,7 +233,10 @@ struct Listener<'a> {
 
 impl Observer for Listener<'_> {
     fn planned(&mut self, plan: &Planned) {
-        emit(&self.on_event, &JudgeEvent::Planned { questions: plan.questions, truncations: &plan.truncations });
+        emit(
+            &self.on_event,
+            &JudgeEvent::Planned { questions: plan.questions, truncations: &plan.truncations },
+        );
     }
 
     fn progress(&mut self, done: usize, total: usize) -> Flow {
@@ -303,7 +310,8 @@ fn to_js<T: Serialize>(value: &T) -> Result<JsValue, Error> {
 }
 
 fn from_js<T: serde::de::DeserializeOwned>(value: JsValue, what: &str) -> Result<T, Error> {
-    serde_wasm_bindgen::from_value(value).map_err(|error| retort_error("data", &format!("the {what}: {error}")))
+    serde_wasm_bindgen::from_value(value)
+        .map_err(|error| retort_error("data", &format!("the {what}: {error}")))
 }
 
 /// Tells a listener. One that throws has lost this event and does not stop the computation.

@@ -28,7 +28,10 @@ impl JsSource {
     pub(crate) fn new(source: JsByteSource, name: String) -> Result<Self, Error> {
         let size = source.size();
         if !(size >= 0.0 && size <= js_sys::Number::MAX_SAFE_INTEGER) {
-            return Err(crate::retort_error("data", &format!("{name} has no size that makes sense ({size})")));
+            return Err(crate::retort_error(
+                "data",
+                &format!("{name} has no size that makes sense ({size})"),
+            ));
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
         Ok(Self { source, name, size: size as u64 })
@@ -52,7 +55,11 @@ impl ByteSource for JsSource {
         let failed = |problem: String| LmError::Read { name: self.name.clone(), offset, problem };
         let wanted = into.len() as f64;
         let read = self.source.read(offset as f64, into).map_err(|error| {
-            failed(error.dyn_ref::<Error>().map_or_else(|| format!("{error:?}"), |error| String::from(error.message())))
+            failed(
+                error
+                    .dyn_ref::<Error>()
+                    .map_or_else(|| format!("{error:?}"), |error| String::from(error.message())),
+            )
         })?;
         if read == wanted {
             return Ok(());

@@ -60,6 +60,7 @@ function RunResults({ run }: { run: Run }) {
           {text.results.truncation(text.results.truncated[cut.text] ?? cut.text, formatCount(cut.kept_characters), formatCount(cut.total_characters))}
         </p>
       ))}
+      {run.record?.notices.map((notice) => <p class="note" key={notice} data-testid="notice">{notice}</p>)}
       <div class={radar.kind === "chart" ? "profile" : "profile lone"}>
         <Table run={run} />
         {radar.kind === "chart"

@@ -1,29 +1,22 @@
-//! stub
-use crate::backend::{Backend, Batch};
-use crate::config::Config;
-use crate::gguf::Gguf;
-use crate::{ByteSource, Flow, LmError};
-/// stub
-pub struct Gpu;
-impl Gpu {
-    /// stub
-    pub fn is_software(&self) -> bool { false }
-    /// stub
-    pub fn device(&self) -> String { String::new() }
-}
-/// stub
-pub struct GpuBackend;
-impl GpuBackend {
-    /// stub
-    pub async fn open() -> Result<Gpu, LmError> { Err(LmError::NoGpu { problem: "not built yet".into() }) }
-    /// stub
-    pub async fn self_check(_: &Gpu) -> Result<(), LmError> { Ok(()) }
-    /// stub
-    pub async fn load(_: Gpu, _: &Gguf, _: &Config, _: &mut dyn ByteSource, _: &mut dyn FnMut(u64) -> Flow) -> Result<Self, LmError> { Err(LmError::NoGpu { problem: "not built yet".into() }) }
-}
-impl Backend for GpuBackend {
-    async fn forward(&mut self, _: &Batch, _: &mut dyn FnMut(f32) -> Flow) -> Result<Vec<f32>, LmError> { Err(LmError::Cancelled) }
-    async fn reserve(&mut self, _: usize, _: usize) -> Result<(), LmError> { Ok(()) }
-    fn chunk(&self) -> usize { 1 }
-    fn device(&self) -> String { String::new() }
-}
+//! The GPU backend: WGSL kernels through wgpu, on WebGPU in a browser and on Vulkan, Metal or DX12 natively.
+//!
+//! 1. `device`: opening a device, watching it, moving bytes to and from it.
+//! 2. `layout`: how weights lie on the GPU, and how GGUF blocks become that.
+//! 3. `weights`: streaming the file's tensors into matrices.
+//! 4. `shader`: the kernels, and the preprocessor that makes them from the templates in `shaders/`.
+//! 5. `run`: the model and one step of the transformer, in one compute pass.
+//! 6. `twin` and `check`: every kernel's twin in plain Rust, and the self-check that compares the two on the
+//!    device before its numbers are believed.
+
+mod check;
+mod device;
+mod layout;
+mod run;
+mod shader;
+#[cfg(test)]
+mod tests;
+mod twin;
+mod weights;
+
+pub use device::Gpu;
+pub use run::GpuBackend;

@@ -1,0 +1,200 @@
+//! Each kernel's twin: the same computation over the same bindings, in plain loops and f64.
+//!
+//! A twin reads the parameters and the words of every binding exactly as the shader does, so that the
+//! comparison covers the layouts and not only the arithmetic.
+
+use std::collections::BTreeMap;
+
+use half::f16;
+
+use super::layout::{GROUP, Layout};
+use super::run::Parameters;
+use super::shader::{Kernel, Role};
+
+/// The words behind every binding number.
+pub(super) type Bindings = BTreeMap<u32, Vec<u32>>;
+
+/// What every written binding holds when the kernel is done. Parts that it leaves alone keep their values.
+pub(super) fn run(kernel: Kernel, parameters: &Parameters, bindings: &Bindings) -> BTreeMap<u32, Vec<f32>> {
+    let inputs = Inputs { parameters, bindings };
+    match kernel {
+        Kernel::Embed(layout) => embed(layout, &inputs),
+        Kernel::Product(role, layout, _) => product(role, layout, &inputs),
+        Kernel::Rotary(neighbours) => rotary(neighbours, &inputs),
+        Kernel::Attention { head4 } => attention(head4, &inputs),
+    }
+}
+
+struct Inputs<'a> {
+    parameters: &'a Parameters,
+    bindings: &'a Bindings,
+}
+
+impl Inputs<'_> {
+    fn parameter(&self, index: usize) -> usize {
+        self.parameters[index] as usize
+    }
+
+    fn words(&self, binding: u32) -> &[u32] {
+        self.bindings.get(&binding).map_or(&[], Vec::as_slice)
+    }
+
+    fn float(&self, binding: u32, index: usize) -> f64 {
+        f32::from_bits(self.words(binding)[index]).into()
+    }
+
+    fn floats(&self, binding: u32) -> Vec<f32> {
+        self.words(binding).iter().copied().map(f32::from_bits).collect()
+    }
+
+    /// A weight; `inputs` counts the padding.
+    fn weight(&self, layout: Layout, inputs: usize, row: usize, input: usize) -> f64 {
+        let at = row * inputs + input;
+        let weights = self.words(1);
+        let half = |bits: u32| f64::from(f16::from_bits(bits as u16).to_f32());
+        let affine = |q: f64| {
+            let scale = self.words(2)[at / GROUP];
+            half(scale & 0xffff) * q + half(scale >> 16)
+        };
+        match layout {
+            Layout::FourBits => {
+                let nibble = 2 * (at % 4) + at % 8 / 4;
+                affine((weights[at / 8] >> (4 * nibble) & 15).into())
+            }
+            Layout::EightBits => affine(weights[at / 4].to_le_bytes()[at % 4].cast_signed().into()),
+            Layout::Halves => half(weights[at / 2] >> (16 * (at % 2)) & 0xffff),
+            Layout::Singles => f32::from_bits(weights[at]).into(),
+        }
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the kernels give f32")]
+fn single(x: f64) -> f32 {
+    x as f32
+}
+
+fn embed(layout: Layout, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
+    let [rows, width, first, count] = [0, 1, 2, 3].map(|i| inputs.parameter(i));
+    let width = 8 * width;
+    let mut output = inputs.floats(4);
+    for row in 0..rows {
+        let token = inputs.words(3)[row] as usize;
+        if (first..first + count).contains(&token) {
+            for i in 0..width {
+                output[row * width + i] = single(inputs.weight(layout, width, token - first, i));
+            }
+        }
+    }
+    BTreeMap::from([(4, output)])
+}
+
+fn product(role: Role, layout: Layout, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
+    let [rows, columns, _, inputs4, stride, first_column] = [0, 1, 2, 3, 4, 5].map(|i| inputs.parameter(i));
+    let [width, epsilon] = [6, 7].map(|i| f64::from(f32::from_bits(inputs.parameters[i])));
+    let padded = 4 * inputs4;
+    let mut output = inputs.floats(4);
+    for row in 0..rows {
+        let from = if role == Role::Output { inputs.words(6)[row] as usize } else { row };
+        let mut x: Vec<f64> = (0..padded).map(|k| inputs.float(3, from * padded + k)).collect();
+        if role != Role::Residual {
+            let squares: f64 = x.iter().map(|x| x * x).sum();
+            let scale = 1.0 / (squares / width + epsilon).sqrt();
+            for (k, x) in x.iter_mut().enumerate() {
+                *x *= scale * inputs.float(5, k);
+            }
+        }
+        let sum = |weight_row: usize| -> f64 {
+            x.iter().enumerate().map(|(k, x)| x * inputs.weight(layout, padded, weight_row, k)).sum()
+        };
+        for column in 0..columns {
+            let to = row * stride + first_column + column;
+            match role {
+                Role::Project | Role::Output => output[to] = single(sum(column)),
+                Role::Residual => output[to] = single(f64::from(output[to]) + sum(column)),
+                Role::GateUp => {
+                    let gate_row = column / 8 * 16 + column % 8;
+                    let gate = sum(gate_row);
+                    output[to] = single(gate / (1.0 + (-gate).exp()) * sum(gate_row + 8));
+                }
+            }
+        }
+    }
+    BTreeMap::from([(4, output)])
+}
+
+fn rotary(neighbours: bool, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
+    let [rows, heads, kv_heads, size, turned, stride, first_slot] =
+        [0, 1, 2, 3, 4, 5, 6].map(|i| inputs.parameter(i));
+    let (mut queries, mut keys, mut values) = (inputs.floats(3), inputs.floats(4), inputs.floats(5));
+    for row in 0..rows {
+        for head in 0..heads + 2 * kv_heads {
+            let start = (row * (heads + 2 * kv_heads) + head) * size;
+            let mut turned_head: Vec<f64> = (0..size).map(|i| inputs.float(1, start + i)).collect();
+            if head < heads + kv_heads {
+                for pair in 0..turned / 2 {
+                    let (a, b) =
+                        if neighbours { (2 * pair, 2 * pair + 1) } else { (pair, pair + turned / 2) };
+                    let angle = 2 * (row * turned / 2 + pair);
+                    let (cosine, sine) = (inputs.float(2, angle), inputs.float(2, angle + 1));
+                    let (x, y) = (turned_head[a], turned_head[b]);
+                    turned_head[a] = x * cosine - y * sine;
+                    turned_head[b] = x * sine + y * cosine;
+                }
+            }
+            let slot = first_slot + row;
+            let (into, to) = if head < heads {
+                (&mut queries, row * heads + head)
+            } else if head < heads + kv_heads {
+                (&mut keys, slot * kv_heads + head - heads)
+            } else {
+                (&mut values, slot * kv_heads + head - heads - kv_heads)
+            };
+            for (i, x) in turned_head.into_iter().enumerate() {
+                into[to * stride + i] = single(x);
+            }
+        }
+    }
+    BTreeMap::from([(3, queries), (4, keys), (5, values)])
+}
+
+/// Reads the mask only: the lists of blocks and tiles merely say where it is worth looking.
+fn attention(head4: usize, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
+    let [lines, group, heads, kv_heads, size, first_slot, slots, stride] =
+        [0, 1, 2, 3, 4, 5, 6, 7].map(|i| inputs.parameter(i));
+    let scale = f64::from(f32::from_bits(inputs.parameters[8]));
+    let padded = 4 * head4;
+    let mut output = inputs.floats(7);
+    for row in 0..lines / group {
+        let view = &inputs.words(4)[4 * row..4 * row + 4];
+        let own = first_slot + row;
+        let seen: Vec<usize> = (0..slots)
+            .filter(|&slot| {
+                let [prefix, trunk, trunk_end, start] = [0, 1, 2, 3].map(|i| view[i] as usize);
+                slot < prefix || (trunk..trunk_end).contains(&slot) || (start..=own).contains(&slot)
+            })
+            .collect();
+        for head in 0..heads {
+            let at = |slot: usize| (slot * kv_heads + head / group) * padded;
+            let scores: Vec<f64> = seen
+                .iter()
+                .map(|&slot| {
+                    let query = (row * heads + head) * padded;
+                    (0..size).map(|i| inputs.float(1, query + i) * inputs.float(2, at(slot) + i)).sum::<f64>()
+                        * scale
+                })
+                .collect();
+            let peak = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let shares: Vec<f64> = scores.iter().map(|score| (score - peak).exp()).collect();
+            let total: f64 = shares.iter().sum();
+            for i in 0..size {
+                let sum: f64 = seen
+                    .iter()
+                    .zip(&shares)
+                    .map(|(&slot, share)| share * inputs.float(3, at(slot) + i))
+                    .sum();
+                output[row * stride + head * size + i] = single(sum / total);
+            }
+        }
+    }
+    BTreeMap::from([(7, output)])
+}
