@@ -41,8 +41,8 @@ fn main() -> ExitCode {
 
 fn run(path: &std::path::Path) -> Result<(), Box<dyn std::error::Error>> {
     let source = FileSource::open(path)?;
-    let load = retort_lm::load(Box::new(source), BackendChoice::Cpu, &mut |_| Flow::Continue);
-    let mut model = pollster::block_on(load)?;
+    let mut go_on = |_| Flow::Continue;
+    let mut model = pollster::block_on(retort_lm::load(Box::new(source), BackendChoice::Cpu, &mut go_on))?;
     let mut response = String::new();
     for sentence in SENTENCES.iter().cycle() {
         if model.count_tokens(&Segments::new().user(format!("{response}{sentence}")))? > 400 {
