@@ -74,10 +74,10 @@ const STEPS: &[Step] = &[
     Step { name: "default model", groups: &[Native, Wasm, Browser], run: pull_default_model },
     Step { name: "lints", groups: &[Lint], run: clippy },
     Step { name: "lints for wasm", groups: &[Lint], run: clippy_wasm },
+    Step { name: "native programs", groups: &[Native, Wasm, Browser], run: native_programs },
     Step { name: "native tests", groups: &[Native], run: native_tests },
     Step { name: "wasm package", groups: &[Wasm, Browser], run: wasm_package },
     Step { name: "wasm size and SIMD", groups: &[Wasm], run: wasm_guard },
-    Step { name: "retort command", groups: &[Wasm, Browser], run: command_line },
     Step { name: "tiny model", groups: &[Wasm, Browser], run: tiny_model },
     Step { name: "wasm tests under Node", groups: &[Wasm], run: wasm_tests },
     Step { name: "page", groups: &[Browser], run: build_page },
@@ -171,6 +171,16 @@ impl Run<'_> {
         command
     }
 
+    /// A program that [`native_programs`] built. It lies beside this one: both are built in the same profile.
+    fn program(&self, name: &str) -> Result<PathBuf, Error> {
+        let path = self.workspace.xtask.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        if path.is_file() {
+            Ok(path)
+        } else {
+            Err(Error::Message(format!("the build left no {}", path.display())))
+        }
+    }
+
     fn cargo(&self) -> Command {
         self.command("cargo", self.workspace.root.clone())
     }
@@ -239,28 +249,20 @@ fn wasm_guard(run: &mut Run<'_>) -> Result<Outcome, Error> {
     Ok(Outcome::Passed)
 }
 
-/// Tests compare the wasm package and the page with the command, built like the native tests.
-fn command_line(run: &mut Run<'_>) -> Result<Outcome, Error> {
-    process::run(run.cargo().args(["build", "--package", "retort-cli"]))?;
-    // The command lies beside this program: both are built by cargo in the same profile.
-    let path = run.workspace.xtask.with_file_name(format!("retort{}", std::env::consts::EXE_SUFFIX));
-    if path.is_file() {
-        run.command_line = Some(path);
-        Ok(Outcome::Passed)
-    } else {
-        Err(Error::Message(format!("the build of retort-cli left no {}", path.display())))
-    }
+/// Builds what the native tests run and what the other tests compare the wasm package and the page with: one
+/// build for all, since cargo would choose other features for each part alone and build everything again.
+fn native_programs(run: &mut Run<'_>) -> Result<Outcome, Error> {
+    process::run(run.cargo().args(["test", "--workspace", "--no-run"]))?;
+    run.command_line = Some(run.program("retort")?);
+    Ok(Outcome::Passed)
 }
 
 fn tiny_model(run: &mut Run<'_>) -> Result<Outcome, Error> {
     if let Some(folder) = run.tiny_model.parent() {
         std::fs::create_dir_all(folder).map_err(io("create the folder", folder))?;
     }
-    process::run(
-        run.cargo()
-            .args(["run", "--package", "retort-lm", "--example", "tiny-gguf", "--"])
-            .arg(&run.tiny_model),
-    )?;
+    let writer = run.program("examples/tiny-gguf")?;
+    process::run(Command::new(writer).arg(&run.tiny_model))?;
     if run.tiny_model.is_file() {
         Ok(Outcome::Passed)
     } else {
@@ -341,20 +343,23 @@ mod tests {
     #[test]
     fn each_group_brings_what_it_needs_and_all_together_is_everything() {
         assert_eq!(steps(Some(Lint)), ["prerequisites", "format", "lints", "lints for wasm"]);
-        assert_eq!(steps(Some(Native)), ["prerequisites", "default model", "native tests"]);
+        assert_eq!(
+            steps(Some(Native)),
+            ["prerequisites", "default model", "native programs", "native tests"]
+        );
         let wasm = [
             "default model",
+            "native programs",
             "wasm package",
             "wasm size and SIMD",
-            "retort command",
             "tiny model",
             "wasm tests under Node",
         ];
         assert_eq!(steps(Some(Wasm))[1..], wasm);
         let browser = [
             "default model",
+            "native programs",
             "wasm package",
-            "retort command",
             "tiny model",
             "page",
             "page unit tests",
