@@ -12,8 +12,9 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let seed = args.next().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    // One format, so that a browser whose GPU is emulated has few shaders to compile.
-    let shape = Shape { kind: Some(TensorType::Q4_1), ..Shape::default() };
+    // One format, so that a browser whose GPU is emulated has few shaders to compile, and a context that a
+    // test fills in seconds.
+    let shape = Shape { kind: Some(TensorType::Q4_1), context: 2048, ..Shape::default() };
     let bytes = retort_lm::tiny::gguf(shape, seed);
     match std::fs::write(&path, bytes) {
         Ok(()) => ExitCode::SUCCESS,
