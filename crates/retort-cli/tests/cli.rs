@@ -1,5 +1,7 @@
 //! The command as a stranger uses it, on a tiny model that the test writes.
 
+#![expect(clippy::unwrap_used, reason = "what a test needs and cannot have fails the test")]
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

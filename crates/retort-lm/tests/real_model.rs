@@ -16,8 +16,8 @@ use retort_lm::config::Config;
 use retort_lm::cpu::CpuBackend;
 use retort_lm::gguf::Gguf;
 use retort_lm::{
-    AnswerOption, Branch, FileSource, Flow, LanguageModel, Limits, Model, NoWatch, PromptTree, Readout,
-    Segment, Segments,
+    Answer, AnswerOption, BackendChoice, BackendKind, Branch, FileSource, Flow, LanguageModel, Limits, Model,
+    NoWatch, PromptTree, Readout, Segment, Segments,
 };
 use serde_json::Value;
 
@@ -73,43 +73,81 @@ fn logits_agree_with_transformers() {
     assert!(worst < 0.02, "a logit differs by {worst}");
 }
 
-/// Option log-probabilities within 0.02 of transformers' f32, as whole prompts and through the tree.
-#[test]
-fn option_probabilities_agree_with_transformers() {
-    let mut model = model();
-    let options: Vec<AnswerOption> =
-        (1..=5).map(|score| AnswerOption { spellings: vec![score.to_string()] }).collect();
-    let fixture = fixture("options.json");
-    let mut worst = 0.0f64;
-    for case in fixture["cases"].as_array().unwrap() {
-        let mut text = Segments::new();
-        for segment in case["segments"].as_array().unwrap() {
+fn scores() -> Vec<AnswerOption> {
+    (1..=5).map(|score| AnswerOption { spellings: vec![score.to_string()] }).collect()
+}
+
+/// The case's prompt: its last piece is the branch, the others are the prefix.
+fn tree_of(case: &Value, options: &[AnswerOption]) -> PromptTree {
+    let mut pieces: Vec<Segment> = case["segments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|segment| {
             let piece = segment["text"].as_str().unwrap().to_owned();
-            text.push(if segment["special"].as_bool().unwrap() {
+            if segment["special"].as_bool().unwrap() {
                 Segment::Template(piece)
             } else {
                 Segment::User(piece)
-            });
-        }
-        assert_eq!(model.tokenizer().encode(&text).unwrap(), ids(&case["ids"]), "{}", case["name"]);
-        // The last piece is the branch; the others are the prefix.
-        let (last, head) = text.pieces().split_last().unwrap();
-        let mut prefix = Segments::new();
-        head.iter().for_each(|piece| prefix.push(piece.clone()));
-        let mut branch = Segments::new();
-        branch.push(last.clone());
-        let tree = PromptTree {
-            prefix,
-            branches: vec![Branch { text: branch, readout: Readout::Options(options.clone()) }],
-        };
+            }
+        })
+        .collect();
+    let mut text = Segments::new();
+    text.push(pieces.pop().unwrap());
+    let mut prefix = Segments::new();
+    pieces.into_iter().for_each(|piece| prefix.push(piece));
+    PromptTree { prefix, branches: vec![Branch { text, readout: Readout::Options(options.to_vec()) }] }
+}
+
+/// The largest difference between the answer's log-probabilities and the reference's.
+fn difference(answer: &Answer, case: &Value) -> f64 {
+    let right = case["option_log_probs"].as_array().unwrap();
+    assert_eq!(answer.log_probabilities.len(), right.len());
+    let pairs = answer.log_probabilities.iter().zip(right);
+    pairs.map(|(found, right)| (found - right.as_f64().unwrap()).abs()).fold(0.0, f64::max)
+}
+
+/// Option log-probabilities within 0.02 of transformers' f32.
+#[test]
+fn option_probabilities_agree_with_transformers() {
+    let mut model = model();
+    let options = scores();
+    let fixture = fixture("options.json");
+    let mut worst = 0.0f64;
+    for case in fixture["cases"].as_array().unwrap() {
+        let tree = tree_of(case, &options);
+        let whole = tree.prefix.clone().then(&tree.branches[0].text);
+        assert_eq!(model.tokenizer().encode(&whole).unwrap(), ids(&case["ids"]), "{}", case["name"]);
         let answer = pollster::block_on(model.answer(&tree, &mut NoWatch)).unwrap().remove(0);
-        let right = case["option_log_probs"].as_array().unwrap();
-        for (found, right) in answer.log_probabilities.iter().zip(right) {
-            worst = worst.max((found - right.as_f64().unwrap()).abs());
-        }
+        worst = worst.max(difference(&answer, case));
     }
     println!("largest difference of an option's log-probability: {worst:.5}");
     assert!(worst < 0.02, "an option's log-probability differs by {worst}");
+}
+
+/// The same through the GPU backend: WGSL on whatever adapter this machine has (lavapipe where it has none).
+#[test]
+fn the_gpu_agrees_with_transformers() {
+    let load = |choice| {
+        let source = Box::new(FileSource::open(&model_file()).unwrap());
+        pollster::block_on(retort_lm::load(source, choice, &mut |_| Flow::Continue)).unwrap()
+    };
+    let mut model = load(BackendChoice::Gpu);
+    assert_eq!(model.backend().placement().backend, BackendKind::Gpu);
+    let options = scores();
+    let fixture = fixture("options.json");
+    // Emulated GPUs read about twenty tokens a second: the shortest prompts are enough.
+    let mut cases: Vec<&Value> = fixture["cases"].as_array().unwrap().iter().collect();
+    cases.sort_by_key(|case| case["tokens"].as_u64().unwrap());
+    let mut worst = 0.0f64;
+    for case in &cases[..3] {
+        let tree = tree_of(case, &options);
+        let answer = pollster::block_on(model.answer(&tree, &mut NoWatch)).unwrap().remove(0);
+        worst = worst.max(difference(&answer, case));
+    }
+    println!("largest difference of an option's log-probability on the GPU: {worst:.5}");
+    assert!(worst < 0.02, "an option's log-probability differs by {worst}");
+    assert!(model.take_notices().is_empty(), "the GPU did not last");
 }
 
 /// P46: the tokenizer inside the file against the reference, on 456 strings, special spellings included.

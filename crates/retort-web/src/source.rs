@@ -27,7 +27,7 @@ pub(crate) struct JsSource {
 impl JsSource {
     pub(crate) fn new(source: JsByteSource, name: String) -> Result<Self, Error> {
         let size = source.size();
-        if !(size >= 0.0 && size <= js_sys::Number::MAX_SAFE_INTEGER) {
+        if !(0.0..=js_sys::Number::MAX_SAFE_INTEGER).contains(&size) {
             return Err(crate::retort_error(
                 "data",
                 &format!("{name} has no size that makes sense ({size})"),
