@@ -64,7 +64,9 @@ pub(crate) fn plan<M: LanguageModel>(
     request: &Request,
 ) -> Result<(PromptTree, Vec<Truncation>), LmError> {
     let turn = model.turn(Some(&Segments::new().template(SYSTEM)))?;
-    let branches: Vec<Branch> = request.rubrics.iter().map(|rubric| branch(rubric, &turn)).collect();
+    let offer = common_offer(&request.rubrics);
+    let branches: Vec<Branch> =
+        request.rubrics.iter().map(|rubric| branch(rubric, &turn, offer.is_none())).collect();
     let mut longest = 0;
     for branch in &branches {
         let Readout::Options(options) = &branch.readout else { continue };
@@ -89,7 +91,7 @@ pub(crate) fn plan<M: LanguageModel>(
     }
     let fence = fence(&bodies);
     let context = model.context_length();
-    let whole = prefix(&turn, &bodies, &fence);
+    let whole = prefix(&turn, &bodies, &fence, offer.as_deref());
     let needed = BEGIN + model.count_tokens(&whole)? + longest;
     if needed <= context {
         return Ok((PromptTree { prefix: whole, branches }, Vec::new()));
@@ -97,12 +99,12 @@ pub(crate) fn plan<M: LanguageModel>(
     // What stands around the texts when each of them is cut: never less than what stands there in the end. A
     // letter stands for each piece of a text, since pieces that touch would be tokenized as one.
     let short = |body: &Body<'_>| Body { role: body.role, text: "", tokens: 0, cut: Some(("x", "x")) };
-    let frame = prefix(&turn, &bodies.iter().map(short).collect::<Vec<_>>(), &fence);
+    let frame = prefix(&turn, &bodies.iter().map(short).collect::<Vec<_>>(), &fence, offer.as_deref());
     let room = context.saturating_sub(BEGIN + model.count_tokens(&frame)? + longest);
     let Some(truncations) = fit(model, &mut bodies, room)? else {
         return Err(LmError::TooLong { tokens: needed, context });
     };
-    Ok((PromptTree { prefix: prefix(&turn, &bodies, &fence), branches }, truncations))
+    Ok((PromptTree { prefix: prefix(&turn, &bodies, &fence, offer.as_deref()), branches }, truncations))
 }
 
 /// A fence that no text contains, so that no text can end itself: one quotation mark longer than the
@@ -113,7 +115,7 @@ fn fence(bodies: &[Body<'_>]) -> String {
     "\"".repeat(3.max(longest + 1))
 }
 
-fn prefix(turn: &Turn, bodies: &[Body<'_>], fence: &str) -> Segments {
+fn prefix(turn: &Turn, bodies: &[Body<'_>], fence: &str, offer: Option<&str>) -> Segments {
     let mut text = turn.open.clone();
     for body in bodies {
         text = text.template(format!("{}:\n{fence}\n", body.role.heading()));
@@ -123,23 +125,39 @@ fn prefix(turn: &Turn, bodies: &[Body<'_>], fence: &str) -> Segments {
         };
         text = text.template(format!("\n{fence}\n\n"));
     }
-    text.template("Rate the response above on the criterion below. ")
+    text.template("Rate the response above on the criterion below. ").user(offer.unwrap_or_default())
+}
+
+/// What may be answered. A piece of its own, so that its tokens are the same whether it stands at the end of the
+/// prefix, where all rubrics have the same scale, or at the beginning of each branch.
+fn offer(rubric: &Rubric) -> String {
+    let labels: Vec<&str> = rubric.options.iter().map(|option| option.label.as_str()).collect();
+    format!("Answer only with one of: {}.\n\n", labels.join(", "))
+}
+
+/// The offer that all rubrics share, if they do: then it is read once.
+fn common_offer(rubrics: &[Rubric]) -> Option<String> {
+    let first = offer(rubrics.first()?);
+    rubrics.iter().all(|rubric| offer(rubric) == first).then_some(first)
 }
 
 /// The question that one rubric asks. A rubric may come from a stranger, so its words are ordinary text.
-fn branch(rubric: &Rubric, turn: &Turn) -> Branch {
-    let labels: Vec<&str> = rubric.options.iter().map(|option| option.label.as_str()).collect();
-    let mut question = format!("Answer only with one of: {}.\n\n", labels.join(", "));
-    question.push_str(&format!("Criterion: {}. {}\n", rubric.name.trim_end_matches('.'), rubric.criterion));
+fn branch(rubric: &Rubric, turn: &Turn, with_offer: bool) -> Branch {
+    let mut text = Segments::new();
+    if with_offer {
+        text = text.user(offer(rubric));
+    }
+    let mut question = format!("Criterion: {}. {}\n", rubric.name.trim_end_matches('.'), rubric.criterion);
     for option in &rubric.options {
         if let Some(description) = &option.description {
             question.push_str(&format!("{}: {description}\n", option.label));
         }
     }
     question.push_str("What does the response deserve?");
+    let labels = rubric.options.iter().map(|option| AnswerOption::new(&option.label));
     Branch {
-        text: Segments::new().user(question).then(&turn.close).template("Score:"),
-        readout: Readout::Options(labels.into_iter().map(AnswerOption::new).collect()),
+        text: text.user(question).then(&turn.close).template("Score:"),
+        readout: Readout::Options(labels.collect()),
     }
 }
 

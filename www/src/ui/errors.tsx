@@ -19,10 +19,10 @@ export function ErrorPanel({ engine }: { engine: EngineClient }) {
             {error.place !== "judge" && source.kind === "file" && (
               <button type="button" class="plain" onClick={() => engine.load({ kind: "preset", name: null }, backend)}>{text.error.preset}</button>
             )}
-            {backend !== "cpu" && ["no_gpu", "device_lost", "out_of_memory"].includes(error.failure.code) && (
+            {backend !== "cpu" && ["no_gpu", "gpu_failed", "out_of_memory"].includes(error.failure.code) && (
               <button type="button" class="plain" onClick={() => engine.load(source, "cpu")}>{text.error.cpu}</button>
             )}
-            {error.place !== "engine" && ["out_of_memory", "device_lost", "unexpected"].includes(error.failure.code) && (
+            {error.place !== "engine" && ["out_of_memory", "gpu_failed", "unexpected"].includes(error.failure.code) && (
               <button type="button" class="plain" onClick={() => engine.restart()}>{text.error.restart}</button>
             )}
             <button type="button" class="link" onClick={() => engine.dismissError()}>{text.error.dismiss}</button>

@@ -61,35 +61,18 @@ pub(crate) fn swiglu(gate: &mut [f32], up: &[f32]) {
     }
 }
 
-/// Turns scores into weights over the visible ranges and zeroes the rest; returns nothing because a token
-/// always sees itself, so the sum is never 0.
-pub(crate) fn masked_softmax(scores: &mut [f32], scale: f32, visible: &[std::ops::Range<usize>; 3]) {
-    let mut most = f32::NEG_INFINITY;
-    for range in visible {
-        for &score in &scores[range.clone()] {
-            most = most.max(score);
-        }
+/// Turns the first `visible` scores (at least one) into weights that sum to 1, and the others into 0.
+pub(crate) fn causal_softmax(scores: &mut [f32], scale: f32, visible: usize) {
+    let (seen, hidden) = scores.split_at_mut(visible);
+    let most = seen.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    for score in seen.iter_mut() {
+        *score = exp((*score - most) * scale);
     }
-    let mut sum = 0.0f32;
-    for range in visible {
-        for score in &mut scores[range.clone()] {
-            *score = exp((*score - most) * scale);
-        }
-        sum += lanes_sum(&scores[range.clone()]);
+    let inverse = 1.0 / lanes_sum(seen);
+    for score in seen {
+        *score *= inverse;
     }
-    let inverse = 1.0 / sum;
-    let mut hidden_from = 0;
-    for range in visible {
-        if range.is_empty() {
-            continue;
-        }
-        scores[hidden_from..range.start].fill(0.0);
-        for score in &mut scores[range.clone()] {
-            *score *= inverse;
-        }
-        hidden_from = range.end;
-    }
-    scores[hidden_from..].fill(0.0);
+    hidden.fill(0.0);
 }
 
 fn lanes_sum(x: &[f32]) -> f32 {
@@ -123,9 +106,9 @@ mod tests {
     #[test]
     fn hidden_slots_weigh_nothing() {
         // By hand: over scores ln 1, ln 2, ln 5 the weights are 1/8, 2/8, 5/8.
-        let mut scores = [0.0, 9.0, 2.0f32.ln(), 7.0, 5.0f32.ln(), 8.0];
-        masked_softmax(&mut scores, 1.0, &[0..1, 2..3, 4..5]);
-        for (found, right) in scores.iter().zip([0.125, 0.0, 0.25, 0.0, 0.625, 0.0]) {
+        let mut scores = [0.0, 2.0f32.ln(), 5.0f32.ln(), 9.0];
+        causal_softmax(&mut scores, 1.0, 3);
+        for (found, right) in scores.iter().zip([0.125, 0.25, 0.625, 0.0]) {
             assert!((found - right).abs() < 1e-6, "{scores:?}");
         }
     }

@@ -5,6 +5,8 @@
 
 mod math;
 
+use std::ops::Range;
+
 use candle_core::quantized::{GgmlDType, QStorage, QTensor};
 use candle_core::{Device, Tensor};
 
@@ -18,8 +20,10 @@ use crate::{ByteSource, Flow, LmError};
 /// Weights per block of rows: 2 MiB as f32, so that a block stays in the cache between dequantizing and
 /// multiplying.
 const BLOCK_WEIGHTS: usize = 512 * 1024;
-/// Query rows that share one matrix of attention scores; bounds that matrix to a few megabytes.
-const QUERY_ROWS: usize = 128;
+/// The most rows of a tile of attention: more would multiply too many keys that its first rows must not see.
+const QUERY_ROWS: usize = 192;
+/// Attention scores of one head in a tile, about; bounds that matrix to a few megabytes.
+const SCORES: usize = 512 * 1024;
 
 /// The model on the CPU.
 pub struct CpuBackend {
@@ -202,30 +206,31 @@ impl CpuBackend {
         let query_width = config.query_width();
         let scale = 1.0 / (size as f32).sqrt();
         let cache = &self.cache[layer];
-        for first in (0..batch.tokens.len()).step_by(QUERY_ROWS) {
-            let rows = QUERY_ROWS.min(batch.tokens.len() - first);
-            let seen = batch.first_slot as usize + first + rows;
+        for tile in tiles(batch) {
+            let (first, rows) = (tile.rows.start, tile.rows.len());
+            let seen = tile.seen();
             for kv_head in 0..config.kv_heads {
-                let start = kv_head * self.capacity * size;
-                let keys =
-                    Tensor::from_slice(&cache.keys[start..start + seen * size], (seen, size), &Device::Cpu)?;
-                let values = Tensor::from_slice(
-                    &cache.values[start..start + seen * size],
-                    (seen, size),
-                    &Device::Cpu,
-                )?;
+                let head = kv_head * self.capacity * size;
+                let gather = |cached: &[f32]| {
+                    let mut gathered = Vec::with_capacity(seen * size);
+                    for slots in &tile.slots {
+                        gathered
+                            .extend_from_slice(&cached[head + slots.start * size..head + slots.end * size]);
+                    }
+                    Tensor::from_vec(gathered, (seen, size), &Device::Cpu)
+                };
+                let (keys, values) = (gather(&cache.keys)?, gather(&cache.values)?);
                 // The query heads that share this key head become rows of one product.
                 let mut q = Vec::with_capacity(rows * group * size);
-                for row in first..first + rows {
+                for row in tile.rows.clone() {
                     let at = row * query_width + kv_head * group * size;
                     q.extend_from_slice(&queries[at..at + group * size]);
                 }
                 let q = Tensor::from_vec(q, (rows * group, size), &Device::Cpu)?;
                 let mut scores = q.matmul(&keys.t()?)?.flatten_all()?.to_vec1::<f32>()?;
                 for (index, scores) in scores.chunks_exact_mut(seen).enumerate() {
-                    let row = first + index / group;
-                    let visible = batch.views[row].ranges(batch.first_slot + row as u32);
-                    math::masked_softmax(scores, scale, &visible);
+                    // The last row sees every slot of the tile, each row before it one slot less.
+                    math::causal_softmax(scores, scale, seen - (rows - 1 - index / group));
                 }
                 let scores = Tensor::from_vec(scores, (rows * group, seen), &Device::Cpu)?;
                 let mixed = scores.matmul(&values)?.flatten_all()?.to_vec1::<f32>()?;
@@ -357,6 +362,66 @@ impl Backend for CpuBackend {
             format!("{} CPU, {threads} threads", std::env::consts::ARCH)
         }
     }
+}
+
+/// Rows of a batch whose attention is computed together: they see the same slots, but that each also sees
+/// itself and the rows of the tile before it.
+struct Tile {
+    rows: Range<usize>,
+    /// What the last row sees, in order; the tile's own rows are the end of the last range.
+    slots: Vec<Range<usize>>,
+}
+
+impl Tile {
+    fn seen(&self) -> usize {
+        self.slots.iter().map(Range::len).sum()
+    }
+}
+
+/// Cuts a batch into tiles. No key that a row must not see is multiplied, but for those of the rows after it
+/// in its tile.
+fn tiles(batch: &Batch) -> Vec<Tile> {
+    let mut runs: Vec<Tile> = Vec::new();
+    for (row, view) in batch.views.iter().enumerate() {
+        let mut slots: Vec<Range<usize>> = Vec::with_capacity(3);
+        for range in view.ranges(batch.first_slot + row as u32) {
+            match slots.last_mut() {
+                _ if range.is_empty() => {}
+                // Ranges that touch are one: a first continuation is seen as more of its trunk.
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => slots.push(range),
+            }
+        }
+        let follows = |run: &Tile| {
+            run.slots.len() == slots.len()
+                && run.slots.iter().zip(&slots).enumerate().all(|(index, (before, now))| {
+                    let grows = usize::from(index + 1 == slots.len());
+                    before.start == now.start && before.end + grows == now.end
+                })
+        };
+        match runs.last_mut() {
+            Some(run) if follows(run) => {
+                run.rows.end = row + 1;
+                run.slots = slots;
+            }
+            _ => runs.push(Tile { rows: row..row + 1, slots }),
+        }
+    }
+    let mut tiles = Vec::with_capacity(runs.len());
+    for run in runs {
+        let most = (SCORES / run.seen()).clamp(16, QUERY_ROWS);
+        let parts = run.rows.len().div_ceil(most);
+        let rows = run.rows.len().div_ceil(parts);
+        for start in run.rows.clone().step_by(rows) {
+            let end = (start + rows).min(run.rows.end);
+            let mut slots = run.slots.clone();
+            if let Some(last) = slots.last_mut() {
+                last.end -= run.rows.end - end;
+            }
+            tiles.push(Tile { rows: start..end, slots });
+        }
+    }
+    tiles
 }
 
 fn add(x: &mut [f32], y: &[f32]) {
