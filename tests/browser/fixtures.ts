@@ -136,7 +136,9 @@ export const PROMPT = "Name the three primary colours of light and say what they
 export const RESPONSE = "The primary colours of light are red, green and blue. Mixed at full strength they make white.";
 
 export async function open(page: Page, gate: Gate): Promise<void> {
-  await page.goto(`${gate.origin}/`);
+  // The GPU here is emulated, so that of itself the page would rightly take the CPU.
+  const gpu = test.info().project.name === "webgpu";
+  await page.goto(`${gate.origin}/${gpu ? "?backend=gpu" : ""}`);
 }
 
 export async function ready(page: Page): Promise<void> {

@@ -113,12 +113,12 @@ pub async fn load(
         BackendChoice::Cpu => (None, "You chose the CPU.".to_owned()),
         BackendChoice::Gpu => (Some(GpuBackend::open().await?), "You chose the GPU.".to_owned()),
         BackendChoice::Auto => match GpuBackend::open().await {
-            Ok(gpu) if gpu.is_software() && cfg!(not(target_arch = "wasm32")) => {
+            Ok(gpu) if gpu.is_software() => {
                 let device = gpu.device.clone();
                 (None, format!("The only GPU is emulated in software ({device}); the CPU is faster."))
             }
             Ok(gpu) => (Some(gpu), "This machine has a GPU that can be used.".to_owned()),
-            Err(error) => (None, format!("The CPU runs the model: {error}.")),
+            Err(error) => (None, format!("The CPU runs the model because there is {error}.")),
         },
     };
     let (running, reason) = match gpu {

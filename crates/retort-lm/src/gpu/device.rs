@@ -45,7 +45,14 @@ impl Gpu {
             power_preference: wgpu::PowerPreference::HighPerformance,
             ..Default::default()
         };
-        let adapter = instance.request_adapter(&options).await.map_err(|error| none(error.to_string()))?;
+        let adapter = instance.request_adapter(&options).await.map_err(|error| {
+            // In a browser the library's own words list graphics systems that no page can reach.
+            none(if cfg!(target_arch = "wasm32") {
+                "this browser offers WebGPU no graphics adapter".to_owned()
+            } else {
+                error.to_string()
+            })
+        })?;
         let info = adapter.get_info();
         let limits = adapter.limits();
         let lacking = [
