@@ -11,7 +11,7 @@ should check before buying gravel for it.`;
 const RESPONSE = `With the path the whole measures 14 by 9 metres, which is 126 square metres. The garden itself is
 12 by 7 metres, or 84 square metres. The path is the difference: 126 − 84 = 42 square metres. Before buying
 gravel, check how deep the layer must be, because the volume to order is the area times that depth.`;
-/** What the issue asks for: the page and the command line differ by no more. */
+/** The page and the command line may differ by no more: a browser sums in another order. */
 const TOLERANCE = 0.05;
 
 interface Verdict {
@@ -38,7 +38,7 @@ test.use({ model: "real" });
 
 test("the page's scores are the command line's", async ({ page, gate }, info) => {
   test.skip(FAKE || REAL_MODEL === null, "RETORT_TEST_MODEL does not name the real model.");
-  test.setTimeout(600_000);
+  test.setTimeout(1_200_000);
   const expected = await cliVerdicts();
   expect(expected).toHaveLength(12);
   expect(expected.some(({ verdict }) => verdict.kind === "scored")).toBe(true);
@@ -48,7 +48,7 @@ test("the page's scores are the command line's", async ({ page, gate }, info) =>
   await expect(page.getByTestId("ready")).toBeVisible({ timeout: 300_000 });
   await expect(page.getByTestId("backend")).toHaveAttribute("data-backend", info.project.name === "webgpu" ? "gpu" : "cpu");
   await page.getByRole("button", { name: "Judge" }).click();
-  await expect(page.getByTestId("standing")).toHaveAttribute("data-phase", "done", { timeout: 500_000 });
+  await expect(page.getByTestId("standing")).toHaveAttribute("data-phase", "done", { timeout: 1_000_000 });
 
   for (const { rubric_id, verdict } of expected) {
     const row = page.locator(`[data-testid=row][data-rubric=${rubric_id}]`);

@@ -4,6 +4,8 @@
 //! `cargo xtask bench` runs it on the default model. The three cases take turns in every round, so that a
 //! machine whose speed drifts does not favour one of them; medians of the rounds are printed.
 
+#![expect(clippy::disallowed_methods, reason = "a bench runs natively, and reads the clock")]
+
 use std::process::ExitCode;
 use std::time::Instant;
 

@@ -4,6 +4,7 @@
 //! tokens per second of each run.
 
 #[cfg(not(target_arch = "wasm32"))]
+#[expect(clippy::disallowed_methods, reason = "it runs natively, and reads the clock")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     use std::time::Instant;
 

@@ -45,7 +45,7 @@ fn ids(value: &Value) -> Vec<u32> {
     value.as_array().unwrap().iter().map(|id| id.as_u64().unwrap() as u32).collect()
 }
 
-/// Issue "The page judges": top-1 equal at 99% or more of the positions of five 300-token texts.
+/// Top-1 equal at 99% or more of the positions of five 300-token texts.
 #[test]
 fn logits_agree_with_transformers() {
     let mut model = model();

@@ -262,6 +262,10 @@ impl Gpu {
     }
 
     /// Waits until everything submitted is done. On the web it does nothing: awaiting lets it happen.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "natively somebody has to; callers await the signal as well"
+    )]
     fn poll(&self) -> Result<(), LmError> {
         match self.handle.poll(wgpu::PollType::wait_indefinitely()) {
             Ok(_) => self.alive(),
