@@ -220,3 +220,66 @@ impl Backend for AnyBackend {
         Some(reason)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Answer, AnswerOption, Branch, LanguageModel, MemorySource, PromptTree, Readout, Segments, Watch, tiny,
+    };
+
+    /// Takes the GPU away as soon as a branch has its answer.
+    struct LoseAfter<'a> {
+        lose: &'a dyn Fn(),
+        answered: Vec<usize>,
+    }
+
+    impl Watch for LoseAfter<'_> {
+        fn answered(&mut self, branch: usize, _answer: &Answer) {
+            if self.answered.is_empty() {
+                (self.lose)();
+            }
+            self.answered.push(branch);
+        }
+    }
+
+    fn model(choice: BackendChoice) -> Model<AnyBackend> {
+        let shape =
+            tiny::Shape { layers: 1, kind: Some(crate::quant::TensorType::Q4_1), ..Default::default() };
+        let source = MemorySource::new("tiny.gguf", tiny::gguf(shape, 3));
+        pollster::block_on(load(Box::new(source), choice, &mut |_| Flow::Continue)).unwrap()
+    }
+
+    /// P38: a device lost between two branches; what was answered stands, the CPU answers the rest, and both
+    /// agree with a run on the CPU alone.
+    #[test]
+    fn p38_the_cpu_goes_on_where_the_gpu_was_lost() {
+        let branches: Vec<Branch> = (0..4)
+            .map(|index| Branch {
+                // Longer than half a batch, so that every branch is a step of its own.
+                text: Segments::new().user(format!("{index}? {}", "is it so ".repeat(12))),
+                readout: Readout::Options(vec![AnswerOption::new("1"), AnswerOption::new("2")]),
+            })
+            .collect();
+        let tree = PromptTree { prefix: Segments::new().user("A response."), branches };
+        let mut cpu = model(BackendChoice::Cpu);
+        let right = pollster::block_on(cpu.answer(&tree, &mut crate::NoWatch)).unwrap();
+
+        let mut gpu = model(BackendChoice::Gpu);
+        let Running::Gpu(running) = &gpu.backend().running else { panic!("it runs on the CPU") };
+        let lose = running.device_loser();
+        let mut watch = LoseAfter { lose: &lose, answered: Vec::new() };
+        let answers = pollster::block_on(gpu.answer(&tree, &mut watch)).unwrap();
+
+        assert_eq!(watch.answered, [0, 1, 2, 3], "every branch is answered once, in order");
+        for (answer, right) in answers.iter().zip(&right) {
+            for (found, right) in answer.log_probabilities.iter().zip(&right.log_probabilities) {
+                assert!((found.exp() - right.exp()).abs() < 1e-3, "{found} and {right}");
+            }
+        }
+        assert_eq!(gpu.backend().placement().backend, BackendKind::Cpu);
+        let notices = gpu.take_notices();
+        assert_eq!(notices.len(), 1);
+        assert!(notices[0].starts_with("The GPU stopped in mid-run, so the CPU went on"), "{notices:?}");
+    }
+}

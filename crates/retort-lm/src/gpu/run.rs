@@ -240,10 +240,11 @@ impl GpuBackend {
         Ok(backend)
     }
 
-    /// What a browser or driver does when it takes the device away.
+    /// Does what a browser or driver does when it takes the device away, also while the backend is in use.
     #[cfg(test)]
-    pub(super) fn lose_device(&self) {
-        self.gpu.handle.destroy();
+    pub(crate) fn device_loser(&self) -> impl Fn() + use<> {
+        let handle = self.gpu.handle.clone();
+        move || handle.destroy()
     }
 
     /// Every kernel that this model needs.

@@ -510,7 +510,7 @@ fn p38_a_lost_device_is_an_error() {
     block_on(backend.reserve(8, 0)).unwrap();
     let batch = &text(8, 8, model.vocabulary)[0];
     block_on(backend.forward(batch, &mut |_| Flow::Continue)).unwrap();
-    backend.lose_device();
+    backend.device_loser()();
     assert_eq!(block_on(backend.forward(batch, &mut |_| Flow::Continue)).unwrap_err().code(), "gpu_failed");
     assert_eq!(block_on(backend.reserve(800, 8)).unwrap_err().code(), "gpu_failed");
 }
