@@ -276,11 +276,38 @@ impl Gguf {
         }
     }
 
-    /// The tensor's bytes, read into `bytes`, and its format.
+    /// Where a tensor lies and what its format is.
     ///
     /// # Errors
     /// [`LmError::Tensor`] if there is no such tensor or its shape is not `shape` (innermost first);
-    /// [`LmError::Unsupported`] for a format that this engine does not read; or a failure to read.
+    /// [`LmError::Unsupported`] for a format that this engine does not read.
+    pub fn locate(&self, tensor: &str, shape: &[usize]) -> Result<(&TensorInfo, TensorType), LmError> {
+        let info = self.tensor(tensor).ok_or_else(|| self.wrong_tensor(tensor, "it is absent".into()))?;
+        if info.shape != shape {
+            let problem = format!("its shape is {:?} where {shape:?} is needed", info.shape);
+            return Err(self.wrong_tensor(tensor, problem));
+        }
+        let kind = TensorType::from_id(info.type_id).ok_or_else(|| LmError::Unsupported {
+            name: self.name.clone(),
+            what: format!("tensor \"{tensor}\" in format {}", type_name(info.type_id)),
+            instead: format!("use a file quantized as one of {}", SUPPORTED.map(TensorType::name).join(", ")),
+        })?;
+        Ok((info, kind))
+    }
+
+    fn wrong_tensor(&self, tensor: &str, problem: String) -> LmError {
+        LmError::Tensor {
+            name: self.name.clone(),
+            tensor: tensor.to_owned(),
+            problem,
+            architecture: self.text("general.architecture").ok().flatten().unwrap_or("language").to_owned(),
+        }
+    }
+
+    /// The tensor's bytes, read into `bytes`, and its format.
+    ///
+    /// # Errors
+    /// As for [`locate`](Self::locate), or a failure to read.
     pub fn read_tensor(
         &self,
         source: &mut dyn ByteSource,
@@ -288,23 +315,9 @@ impl Gguf {
         shape: &[usize],
         bytes: &mut Vec<u8>,
     ) -> Result<TensorType, LmError> {
-        let wrong = |problem: String| LmError::Tensor {
-            name: self.name.clone(),
-            tensor: tensor.to_owned(),
-            problem,
-            architecture: self.text("general.architecture").ok().flatten().unwrap_or("language").to_owned(),
-        };
-        let info = self.tensor(tensor).ok_or_else(|| wrong("it is absent".into()))?;
-        if info.shape != shape {
-            return Err(wrong(format!("its shape is {:?} where {shape:?} is needed", info.shape)));
-        }
-        let kind = TensorType::from_id(info.type_id).ok_or_else(|| LmError::Unsupported {
-            name: self.name.clone(),
-            what: format!("tensor \"{tensor}\" in format {}", type_name(info.type_id)),
-            instead: format!("use a file quantized as one of {}", SUPPORTED.map(TensorType::name).join(", ")),
-        })?;
+        let (info, kind) = self.locate(tensor, shape)?;
         let len = info.byte_len(kind).and_then(|len| usize::try_from(len).ok());
-        let len = len.ok_or_else(|| wrong("it is too large for this machine".into()))?;
+        let len = len.ok_or_else(|| self.wrong_tensor(tensor, "it is too large for this machine".into()))?;
         bytes.clear();
         bytes.resize(len, 0);
         source.read_at(info.offset, bytes)?;

@@ -4,7 +4,7 @@ use super::device::{Buffer, Gpu};
 use super::layout::{GROUP, Layout, Packed, repack};
 use super::shader::{ALTERNATION, TILE_COLUMNS};
 use crate::gguf::Gguf;
-use crate::quant::{SUPPORTED, TensorType};
+use crate::quant::TensorType;
 use crate::{ByteSource, Flow, LmError};
 
 /// Bytes of a tensor that are read and repacked at a time.
@@ -125,31 +125,8 @@ pub(super) struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn wrong(&self, tensor: &str, problem: String) -> LmError {
-        LmError::Tensor {
-            name: self.gguf.name.clone(),
-            tensor: tensor.to_owned(),
-            problem,
-            architecture: self
-                .gguf
-                .text("general.architecture")
-                .ok()
-                .flatten()
-                .unwrap_or("language")
-                .to_owned(),
-        }
-    }
-
     fn locate(&self, name: &str, shape: [usize; 2]) -> Result<Located, LmError> {
-        let info = self.gguf.tensor(name).ok_or_else(|| self.wrong(name, "it is absent".into()))?;
-        if info.shape != shape {
-            return Err(self.wrong(name, format!("its shape is {:?} where {shape:?} is needed", info.shape)));
-        }
-        let kind = TensorType::from_id(info.type_id).ok_or_else(|| LmError::Unsupported {
-            name: self.gguf.name.clone(),
-            what: format!("tensor \"{name}\" in format {}", crate::gguf::type_name(info.type_id)),
-            instead: format!("use a file quantized as one of {}", SUPPORTED.map(TensorType::name).join(", ")),
-        })?;
+        let (info, kind) = self.gguf.locate(name, &shape)?;
         Ok(Located {
             name: name.to_owned(),
             kind,
