@@ -69,7 +69,7 @@ pub(crate) fn plan<M: LanguageModel>(
         request.rubrics.iter().map(|rubric| branch(rubric, &turn, offer.is_none())).collect();
     let mut longest = 0;
     for branch in &branches {
-        let Readout::Options(options) = &branch.readout else { continue };
+        let options = &branch.readout.options;
         let mut answer = 0;
         for spelling in options.iter().flat_map(|option| &option.spellings) {
             answer = answer.max(model.count_tokens(&Segments::new().user(spelling.as_str()))?);
@@ -157,7 +157,7 @@ fn branch(rubric: &Rubric, turn: &Turn, with_offer: bool) -> Branch {
     let labels = rubric.options.iter().map(|option| AnswerOption::new(&option.label));
     Branch {
         text: text.user(question).then(&turn.close).template("Score:"),
-        readout: Readout::Options(labels.collect()),
+        readout: Readout::options(labels.collect()),
     }
 }
 

@@ -215,7 +215,7 @@ mod tests {
     fn verdict(rubric: &Rubric, probabilities: &[f64]) -> Verdict {
         let outside = 1.0 - probabilities.iter().sum::<f64>();
         let log_probabilities = probabilities.iter().map(|p| p.ln()).collect();
-        from_answer(rubric, &Answer { log_probabilities, outside }, false)
+        from_answer(rubric, &Answer { log_probabilities, outside, ..Answer::default() }, false)
     }
 
     /// Expected score, lowest and highest value, and mass.
@@ -313,7 +313,7 @@ mod tests {
             vec![ln(0.3), ln(0.3), ln(0.3)],
             vec![],
         ] {
-            let answer = Answer { log_probabilities, outside: 0.0 };
+            let answer = Answer { log_probabilities, outside: 0.0, ..Answer::default() };
             let verdict = from_answer(&rubric(&[("no", 0.0), ("yes", 1.0)]), &answer, false);
             let Verdict::Unscored(reason) = &verdict else { panic!("{answer:?} gave {verdict:?}") };
             assert_eq!(reason.code(), "scale", "{answer:?}");
@@ -331,7 +331,7 @@ mod tests {
                 5,
             ),
         ) {
-            let answer = Answer { log_probabilities: answer, outside: f64::NAN };
+            let answer = Answer { log_probabilities: answer, outside: f64::NAN, ..Answer::default() };
             if let Verdict::Scored { expected, mass, distribution, .. } =
                 from_answer(&one_to_five(), &answer, false)
             {

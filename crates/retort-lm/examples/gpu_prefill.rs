@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let outputs: usize = arguments.next().map_or(Ok(1), |text| text.parse())?;
     let mut source = FileSource::open(path.as_ref())?;
     let gguf = Gguf::read(&mut source)?;
-    let config = Config::read(&gguf)?;
+    let config = Config::read(&gguf, &mut source)?;
 
     let gpu = pollster::block_on(GpuBackend::open())?;
     println!("{}, {}", gpu.device, if gpu.is_software() { "software" } else { "hardware" });

@@ -1,7 +1,7 @@
 //! What a backend does: one step of the transformer over a batch of tokens.
 
 use crate::config::Config;
-use crate::{Flow, LmError};
+use crate::{Adapter, Flow, LmError};
 
 /// Which earlier tokens one token of a batch sees, as cache slots.
 ///
@@ -31,6 +31,21 @@ impl View {
             self.own as usize..slot as usize + 1,
         ]
     }
+
+    /// As [`ranges`](Self::ranges), but of those slots only the last `reach` on the token's path: what a layer
+    /// with a sliding window sees.
+    #[must_use]
+    pub fn near(&self, slot: u32, reach: usize) -> [std::ops::Range<usize>; 3] {
+        let mut ranges = self.ranges(slot);
+        let seen: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        let mut far = seen.saturating_sub(reach);
+        for range in &mut ranges {
+            let dropped = far.min(range.len());
+            range.start += dropped;
+            far -= dropped;
+        }
+        ranges
+    }
 }
 
 /// Tokens to be computed together.
@@ -46,6 +61,28 @@ pub struct Batch {
     pub views: Vec<View>,
     /// Rows (indices into `tokens`, ascending) whose logits are wanted.
     pub outputs: Vec<u32>,
+    /// Sums of hidden states that are wanted.
+    pub states: Vec<StateSum>,
+}
+
+/// The sum, over neighbouring rows of a batch, of the residual stream after a layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateSum {
+    /// 0 for what enters the first block, `i` for what leaves block `i` (counted from 1), before any norm.
+    pub layer: usize,
+    /// The first row.
+    pub first_row: u32,
+    /// How many rows; a sum of none is all zeros.
+    pub rows: u32,
+}
+
+/// What a step of the transformer found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Step {
+    /// Logits of [`Batch::outputs`], row after row (`outputs.len() × vocabulary`), after the cap if there is one.
+    pub logits: Vec<f32>,
+    /// [`Batch::states`], one after the other (`states.len() × width`).
+    pub states: Vec<f32>,
 }
 
 impl Batch {
@@ -62,7 +99,7 @@ impl Batch {
 #[expect(async_fn_in_trait, reason = "used through generics on one thread; no Send bound is wanted")]
 pub trait Backend {
     /// Computes the batch: embeds, runs every block, writes keys and values into the cache slots, and
-    /// returns the logits of [`Batch::outputs`], row after row (`outputs.len() × vocabulary`).
+    /// returns what the batch asks for.
     ///
     /// Slots that views name must hold what earlier batches wrote there.
     ///
@@ -74,7 +111,14 @@ pub trait Backend {
         &mut self,
         batch: &Batch,
         tick: &mut dyn FnMut(f32) -> Flow,
-    ) -> Result<Vec<f32>, LmError>;
+    ) -> Result<Step, LmError>;
+
+    /// Applies this adapter from now on, beside the base's weights, in place of the one before; `None` takes it
+    /// away. What the cache holds was computed without it and is of no more use.
+    ///
+    /// # Errors
+    /// [`LmError::OutOfMemory`] or [`LmError::Gpu`]; no adapter is then applied.
+    async fn set_adapter(&mut self, adapter: Option<&Adapter>) -> Result<(), LmError>;
 
     /// Makes room for this many cache slots. What the first `keep` slots hold stays.
     ///
@@ -129,6 +173,12 @@ pub fn check(batch: &Batch, config: &Config, capacity: usize) -> Result<(), LmEr
     }
     if batch.outputs.iter().any(|&row| row as usize >= n) {
         return wrong("an output row outside the batch".into());
+    }
+    let is_inside = |sum: &StateSum| {
+        sum.layer <= config.layers && (sum.first_row as usize).saturating_add(sum.rows as usize) <= n
+    };
+    if let Some(sum) = batch.states.iter().find(|sum| !is_inside(sum)) {
+        return wrong(format!("{sum:?} of a batch of {n} rows and a model of {} layers", config.layers));
     }
     Ok(())
 }

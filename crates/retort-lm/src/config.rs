@@ -1,7 +1,10 @@
 //! What a model's metadata says about its shape: architectures as data.
 
-use crate::LmError;
 use crate::gguf::{Gguf, type_name};
+use crate::{ByteSource, LmError};
+
+/// Factors of the rotary frequencies, one per pair.
+const ROTARY_FACTORS: &str = "rope_freqs.weight";
 
 /// Which two components of a head the rotary embedding turns together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,13 +15,91 @@ pub enum RotaryPairing {
     Halves,
 }
 
-/// An architecture that this engine runs.
+/// What the feed-forward block does between its two halves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activation {
+    /// `silu(gate) × up` (Shazeer 2020).
+    SwiGlu,
+    /// `gelu(gate) × up`, with the tangent approximation of GELU (Hendrycks and Gimpel 2016).
+    GeGlu,
+}
+
+/// An architecture that this engine runs, as data.
 struct Architecture {
     name: &'static str,
     pairing: RotaryPairing,
+    activation: Activation,
+    /// Queries and keys are normed head by head before they are turned.
+    head_norms: bool,
+    /// What attention and feed-forward give is normed once more before it is added.
+    post_norms: bool,
+    /// Embeddings are multiplied by the square root of the width.
+    scaled_embedding: bool,
+    /// One layer in so many sees everything, the others a sliding window; 0 where there are no windows.
+    window_period: usize,
+    /// The number of layers of the one size whose scores are divided by `√(width / heads)`.
+    odd_scale_layers: usize,
 }
 
-const ARCHITECTURES: [Architecture; 1] = [Architecture { name: "llama", pairing: RotaryPairing::Neighbours }];
+const PLAIN: Architecture = Architecture {
+    name: "llama",
+    pairing: RotaryPairing::Neighbours,
+    activation: Activation::SwiGlu,
+    head_norms: false,
+    post_norms: false,
+    scaled_embedding: false,
+    window_period: 0,
+    odd_scale_layers: 0,
+};
+
+/// Mistral and SmolLM2 files call themselves `llama`; Qwen2.5 files `qwen2`. Biases are wherever a file has them.
+const ARCHITECTURES: [Architecture; 5] = [
+    PLAIN,
+    Architecture { name: "qwen2", pairing: RotaryPairing::Halves, ..PLAIN },
+    Architecture { name: "qwen3", pairing: RotaryPairing::Halves, head_norms: true, ..PLAIN },
+    Architecture {
+        name: "gemma2",
+        pairing: RotaryPairing::Halves,
+        activation: Activation::GeGlu,
+        head_norms: false,
+        post_norms: true,
+        scaled_embedding: true,
+        window_period: 2,
+        odd_scale_layers: 46,
+    },
+    Architecture {
+        name: "gemma3",
+        pairing: RotaryPairing::Halves,
+        activation: Activation::GeGlu,
+        head_norms: true,
+        post_norms: true,
+        scaled_embedding: true,
+        window_period: 6,
+        odd_scale_layers: 62,
+    },
+];
+
+/// The frequencies of a rotary embedding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rotary {
+    /// Base of the frequencies.
+    pub base: f32,
+    /// Every angle is divided by this (linear scaling, Chen et al. 2023); 1 without scaling.
+    pub divisor: f32,
+    /// Each frequency is divided by its own factor besides (Llama 3.1 and later); one per pair, or none.
+    pub factors: Vec<f32>,
+}
+
+/// Layers that see only a sliding window of tokens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// A token sees itself and the `size - 1` tokens before it on its path.
+    pub size: usize,
+    /// Layer `i` sees everything if `(i + 1)` is a multiple of this, and its window otherwise.
+    pub period: usize,
+    /// The rotary embedding of layers with a window.
+    pub rotary: Rotary,
+}
 
 /// A model's dimensions and constants.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,31 +122,81 @@ pub struct Config {
     pub head_size: usize,
     /// Components of a head that the rotary embedding turns; even.
     pub rotary_size: usize,
-    /// Base of the rotary frequencies.
-    pub rotary_base: f32,
+    /// The rotary embedding of layers that see everything.
+    pub rotary: Rotary,
+    /// Layers with a sliding window, in architectures that have them.
+    pub window: Option<Window>,
     /// Which components are turned together.
     pub pairing: RotaryPairing,
     /// Added to the mean square in RMS norms.
     pub norm_epsilon: f32,
+    /// Between the halves of the feed-forward block.
+    pub activation: Activation,
+    /// Whether queries and keys are normed head by head (`attn_q_norm`, `attn_k_norm`) before they are turned.
+    pub head_norms: bool,
+    /// Whether `post_attention_norm` and `post_ffw_norm` stand before the two additions to the residual stream.
+    pub post_norms: bool,
+    /// Embeddings are multiplied by this; 1 in most architectures.
+    pub embedding_scale: f32,
+    /// Attention scores are multiplied by this; usually `1 / √head size`.
+    pub attention_scale: f32,
+    /// Attention scores become `cap × tanh(score / cap)` after scaling, where there is a cap.
+    pub attention_cap: Option<f32>,
+    /// Logits become `cap × tanh(logit / cap)`, where there is a cap.
+    pub logit_cap: Option<f32>,
+    /// Which projections have a bias: queries, keys, values, attention output (`attn_q.bias` and so on).
+    pub biases: Biases,
+    /// What the file's own head answers, if it is a reward model, classifier or reranker.
+    pub head: Option<Head>,
     /// Tokens that the model was trained to hold.
     pub context: usize,
     /// Size of the vocabulary.
     pub vocabulary: usize,
     /// Whether the output layer is the embedding table.
     pub tied_output: bool,
-    /// Weights in all.
+    /// Parameters in all.
     pub parameters: u64,
     /// The format that most weights have, for example `Q4_1`.
     pub quantization: String,
 }
 
+/// Which projections add a bias, the same in every layer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Biases {
+    /// `attn_q.bias`, `attn_k.bias` and `attn_v.bias`, which occur together.
+    pub projections: bool,
+    /// `attn_output.bias`.
+    pub attention_output: bool,
+}
+
+/// A classification or rank head, as llama.cpp converts it from `…ForSequenceClassification` (pooling type
+/// *rank*): it reads the normed state of the last token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// Numbers that the head gives.
+    pub outputs: usize,
+    /// Components of the layer between (`cls.weight`, with tanh), where there is one.
+    pub inner: Option<usize>,
+    /// Name of the tensor that gives the numbers: `cls.output.weight`, or `cls.weight` where it stands alone.
+    pub tensor: &'static str,
+    /// What the outputs are called (`classifier.output_labels`), or nothing.
+    pub labels: Vec<String>,
+}
+
 impl Config {
-    /// Reads it from a file's header.
+    /// Reads it from a file's header, and from the one small tensor that belongs to it: the factors of the rotary
+    /// frequencies.
     ///
     /// # Errors
     /// [`LmError::MissingKey`], [`LmError::Damaged`] for numbers that don't fit together, or
-    /// [`LmError::Unsupported`] with what would work.
-    pub fn read(gguf: &Gguf) -> Result<Self, LmError> {
+    /// [`LmError::Unsupported`] with what would work; a failure to read.
+    pub fn read(gguf: &Gguf, source: &mut dyn ByteSource) -> Result<Self, LmError> {
+        let mut config = Self::of_header(gguf)?;
+        config.read_tables(gguf, source)?;
+        Ok(config)
+    }
+
+    fn of_header(gguf: &Gguf) -> Result<Self, LmError> {
         let conversion = "convert the model anew with llama.cpp's converter";
         let architecture =
             gguf.required("general.architecture", gguf.text("general.architecture")?, conversion)?.to_owned();
@@ -78,7 +209,7 @@ impl Config {
                 format!("choose a model whose GGUF file says one of: {}", names.join(", ")),
             ));
         };
-        let key = |suffix: &str| format!("{architecture}.{suffix}");
+        let key = |suffix: &str| format!("{}.{suffix}", known.name);
         let optional_count = |suffix: &str| gguf.count(&key(suffix));
         let count = |suffix: &str, most: usize| {
             let value = gguf.required(&key(suffix), optional_count(suffix)?, conversion)?;
@@ -124,20 +255,6 @@ impl Config {
                 format!("{rotary_size} rotary components do not fit a head of {head_size}"),
             ));
         }
-        if let Some(scaling) = gguf.text(&key("rope.scaling.type"))?
-            && scaling != "none"
-        {
-            return Err(unsupported(
-                format!("rotary scaling \"{scaling}\""),
-                "choose a model without it, for example SmolLM2".into(),
-            ));
-        }
-        if gguf.tensor("rope_freqs.weight").is_some() {
-            return Err(unsupported(
-                "a table of rotary frequencies".into(),
-                "choose a model without it, for example SmolLM2".into(),
-            ));
-        }
         if optional_count("expert_count")?.unwrap_or(0) > 0 {
             return Err(unsupported("a mixture of experts".into(), "choose a dense model".into()));
         }
@@ -147,12 +264,52 @@ impl Config {
             Some(x) => Err(gguf.damaged(&key(suffix), format!("{x} is not above 0"))),
             None => gguf.required(&key(suffix), None, conversion),
         };
-        let rotary_base =
-            positive("rope.freq_base", gguf.number(&key("rope.freq_base"))?.or(Some(10_000.0)))?;
+        let optional = |suffix: &str| match gguf.number(&key(suffix))? {
+            Some(x) => positive(suffix, Some(x)).map(Some),
+            None => Ok(None),
+        };
         let norm_epsilon = positive(
             "attention.layer_norm_rms_epsilon",
             gguf.number(&key("attention.layer_norm_rms_epsilon"))?,
         )?;
+        let divisor = match gguf.text(&key("rope.scaling.type"))? {
+            None | Some("none") => optional("rope.scale_linear")?.unwrap_or(1.0),
+            Some("linear") => optional("rope.scaling.factor")?.unwrap_or(1.0),
+            Some(scaling) => {
+                return Err(unsupported(
+                    format!("rotary scaling \"{scaling}\""),
+                    "choose a model whose file says \"linear\" or \"none\", or carries rope_freqs.weight".into(),
+                ));
+            }
+        };
+        let factors = rotary_size / 2;
+        if let Some(table) = gguf.tensor(ROTARY_FACTORS)
+            && table.shape != [factors]
+        {
+            return Err(LmError::Tensor {
+                name: gguf.name.clone(),
+                tensor: ROTARY_FACTORS.into(),
+                problem: format!("its shape is {:?} where [{factors}] is needed", table.shape),
+                architecture,
+            });
+        }
+        let rotary =
+            Rotary { base: optional("rope.freq_base")?.unwrap_or(10_000.0), divisor, factors: Vec::new() };
+        let window = match (known.window_period, optional_count("attention.sliding_window")?) {
+            (0, _) | (_, None | Some(0)) => None,
+            (period, Some(size)) => Some(Window {
+                size,
+                period,
+                rotary: Rotary {
+                    base: optional("rope.freq_base_swa")?.unwrap_or(10_000.0),
+                    divisor: 1.0,
+                    factors: Vec::new(),
+                },
+            }),
+        };
+        #[expect(clippy::cast_precision_loss, reason = "the engine computes in f32")]
+        let root = |n: usize| (n as f32).sqrt();
+        let scaled_by = if layers == known.odd_scale_layers { width / heads } else { head_size };
         let embedding = gguf.tensor("token_embd.weight").ok_or_else(|| LmError::Tensor {
             name: gguf.name.clone(),
             tensor: "token_embd.weight".into(),
@@ -160,6 +317,22 @@ impl Config {
             architecture: architecture.clone(),
         })?;
         let vocabulary = embedding.shape.get(1).copied().unwrap_or(0);
+        let head = Head::read(gguf, &key("classifier.output_labels"))?;
+        let biases = Biases {
+            projections: gguf.tensor("blk.0.attn_q.bias").is_some(),
+            attention_output: gguf.tensor("blk.0.attn_output.bias").is_some(),
+        };
+        // A bias that is not read would be a wrong answer without an error.
+        let unread = |name: &str| {
+            let known = ["attn_q", "attn_k", "attn_v", "attn_output"];
+            name.ends_with(".bias") && name.starts_with("blk.") && !known.iter().any(|k| name.contains(k))
+        };
+        if let Some(tensor) = gguf.tensors().find(|tensor| unread(&tensor.name)) {
+            return Err(unsupported(
+                format!("the bias \"{}\"", tensor.name),
+                "choose a model without biases in its norms and feed-forward blocks".into(),
+            ));
+        }
 
         let mut parameters = 0u64;
         let mut weights_by_type = std::collections::BTreeMap::<u32, u64>::new();
@@ -188,8 +361,18 @@ impl Config {
             kv_heads,
             head_size,
             rotary_size,
-            rotary_base,
+            rotary,
+            window,
             norm_epsilon,
+            activation: known.activation,
+            head_norms: known.head_norms,
+            post_norms: known.post_norms,
+            embedding_scale: if known.scaled_embedding { root(width) } else { 1.0 },
+            attention_scale: 1.0 / root(scaled_by),
+            attention_cap: optional("attn_logit_softcapping")?,
+            logit_cap: optional("final_logit_softcapping")?,
+            biases,
+            head,
             context,
             vocabulary,
             parameters,
@@ -209,17 +392,72 @@ impl Config {
         self.kv_heads * self.head_size
     }
 
-    /// Cosine and sine of every rotary angle at one position: `rotary_size / 2` of each.
+    fn read_tables(&mut self, gguf: &Gguf, source: &mut dyn ByteSource) -> Result<(), LmError> {
+        if gguf.tensor(ROTARY_FACTORS).is_none() {
+            return Ok(());
+        }
+        let mut bytes = Vec::new();
+        let kind = gguf.read_tensor(source, ROTARY_FACTORS, &[self.rotary_size / 2], &mut bytes)?;
+        let mut factors = vec![0.0; self.rotary_size / 2];
+        kind.dequantize(&bytes, &mut factors);
+        if let Some(factor) = factors.iter().find(|factor| !(factor.is_finite() && **factor > 0.0)) {
+            return Err(gguf.damaged(ROTARY_FACTORS, format!("a factor of {factor}")));
+        }
+        self.rotary.factors = factors;
+        Ok(())
+    }
+
+    /// Whether this layer sees a sliding window only.
+    #[must_use]
+    pub fn is_local(&self, layer: usize) -> bool {
+        self.window.as_ref().is_some_and(|window| !(layer + 1).is_multiple_of(window.period))
+    }
+
+    /// How many tokens back a layer's tokens see, themselves included: the window, or everything.
+    #[must_use]
+    pub fn reach(&self, layer: usize) -> usize {
+        match &self.window {
+            Some(window) if self.is_local(layer) => window.size,
+            _ => usize::MAX,
+        }
+    }
+
+    /// Cosine and sine of every rotary angle at one position: `rotary_size / 2` of each; for layers with a
+    /// window if `local`, else for the others.
     ///
     /// The angle of pair `i` is `position × base^(−2i / rotary_size)` (Su et al., RoFormer, section 3.2.2),
-    /// computed in f64 with the same libm on every platform.
-    pub fn rotary(&self, position: u32) -> impl Iterator<Item = (f32, f32)> + '_ {
+    /// divided by the divisor and the pair's factor, computed in f64 with the same libm on every platform.
+    pub fn angles(&self, position: u32, local: bool) -> impl Iterator<Item = (f32, f32)> + '_ {
+        let rotary = match &self.window {
+            Some(window) if local => &window.rotary,
+            _ => &self.rotary,
+        };
         let size = self.rotary_size as f64;
+        let position = f64::from(position) / f64::from(rotary.divisor);
         (0..self.rotary_size / 2).map(move |i| {
-            let frequency = libm::pow(f64::from(self.rotary_base), -2.0 * i as f64 / size);
-            let angle = f64::from(position) * frequency;
+            let frequency = libm::pow(f64::from(rotary.base), -2.0 * i as f64 / size);
+            let factor = rotary.factors.get(i).copied().unwrap_or(1.0);
+            let angle = position * frequency / f64::from(factor);
             #[expect(clippy::cast_possible_truncation, reason = "the engine computes in f32")]
             (libm::cos(angle) as f32, libm::sin(angle) as f32)
         })
+    }
+}
+
+impl Head {
+    /// The head that the file's tensors make, if there is one.
+    fn read(gguf: &Gguf, labels_key: &str) -> Result<Option<Self>, LmError> {
+        let rows = |name: &str| gguf.tensor(name).and_then(|tensor| tensor.shape.get(1).copied());
+        let (tensor, outputs, inner) = match (rows("cls.output.weight"), rows("cls.weight")) {
+            (Some(outputs), inner) => ("cls.output.weight", outputs, inner),
+            (None, Some(outputs)) => ("cls.weight", outputs, None),
+            (None, None) => return Ok(None),
+        };
+        let labels = gguf.texts(labels_key)?.unwrap_or_default().to_vec();
+        if !labels.is_empty() && labels.len() != outputs {
+            let problem = format!("{} labels for a head of {outputs} outputs", labels.len());
+            return Err(gguf.damaged(labels_key, problem));
+        }
+        Ok(Some(Self { outputs, inner, tensor, labels }))
     }
 }

@@ -68,6 +68,14 @@ pub enum LmError {
         /// What would work.
         instead: String,
     },
+    /// An adapter that cannot be applied to the loaded model.
+    #[error("the adapter {name} cannot be applied: {problem}")]
+    Adapter {
+        /// The adapter's file name.
+        name: String,
+        /// What is wrong with it, and what would do.
+        problem: String,
+    },
     /// The bytes could not be read at all.
     #[error("{name} could not be read at byte {offset}: {problem}")]
     Read {
@@ -144,6 +152,7 @@ impl LmError {
             Self::MissingKey { .. } => "missing_key",
             Self::Tensor { .. } => "wrong_tensor",
             Self::Unsupported { .. } => "unsupported",
+            Self::Adapter { .. } => "wrong_adapter",
             Self::Read { .. } => "unreadable",
             Self::Template { .. } => "template",
             Self::TooLong { .. } => "too_long",

@@ -11,6 +11,7 @@
 
 #![deny(missing_docs)]
 
+pub mod adapter;
 pub mod backend;
 mod breath;
 pub mod config;
@@ -18,12 +19,12 @@ pub mod cpu;
 mod error;
 pub mod gguf;
 pub mod gpu;
+mod head;
 mod load;
 mod model;
 mod plan;
 pub mod quant;
-#[cfg(test)]
-mod reference;
+pub mod reference;
 mod source;
 pub mod template;
 mod text;
@@ -31,6 +32,7 @@ pub mod tiny;
 pub mod tokenizer;
 mod tree;
 
+pub use adapter::Adapter;
 pub use error::LmError;
 pub use load::{AnyBackend, BackendChoice, BackendKind, LoadProgress, LoadStage, Placement, load};
 pub use model::Model;

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{Backend, Batch};
+use crate::backend::{Backend, Batch, Step};
 use crate::config::Config;
 use crate::cpu::CpuBackend;
 use crate::gguf::Gguf;
 use crate::gpu::{Gpu, GpuBackend};
-use crate::model::TextParts;
-use crate::{ByteSource, Flow, LmError, Model};
+use crate::model::Parts;
+use crate::{Adapter, ByteSource, Flow, LmError, Model};
 
 /// Which backend somebody wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -74,6 +74,8 @@ pub struct AnyBackend {
     gguf: Gguf,
     config: Config,
     source: Box<dyn ByteSource>,
+    /// What is applied, so that another backend can go on with it.
+    adapter: Option<Adapter>,
 }
 
 enum Running {
@@ -105,9 +107,9 @@ pub async fn load(
         return Err(LmError::Cancelled);
     }
     let gguf = Gguf::read(&mut *source)?;
-    let config = Config::read(&gguf)?;
+    let config = Config::read(&gguf, &mut *source)?;
     // The tokenizer and the template are checked before a hundred megabytes are read.
-    let parts = TextParts::read(&gguf, &config)?;
+    let parts = Parts::read(&gguf, &config, &mut *source)?;
 
     let (gpu, reason) = match choice {
         BackendChoice::Cpu => (None, "You chose the CPU.".to_owned()),
@@ -139,7 +141,7 @@ pub async fn load(
         }
     };
     let placement = running.placement(reason);
-    let backend = AnyBackend { running, placement, gguf, config: config.clone(), source };
+    let backend = AnyBackend { running, placement, gguf, config: config.clone(), source, adapter: None };
     Ok(Model::assemble(parts, config, backend))
 }
 
@@ -183,11 +185,21 @@ impl Backend for AnyBackend {
         &mut self,
         batch: &Batch,
         tick: &mut dyn FnMut(f32) -> Flow,
-    ) -> Result<Vec<f32>, LmError> {
+    ) -> Result<Step, LmError> {
         match &mut self.running {
             Running::Cpu(backend) => backend.forward(batch, tick).await,
             Running::Gpu(backend) => backend.forward(batch, tick).await,
         }
+    }
+
+    async fn set_adapter(&mut self, adapter: Option<&Adapter>) -> Result<(), LmError> {
+        self.adapter = None;
+        match &mut self.running {
+            Running::Cpu(backend) => backend.set_adapter(adapter).await,
+            Running::Gpu(backend) => backend.set_adapter(adapter).await,
+        }?;
+        self.adapter = adapter.cloned();
+        Ok(())
     }
 
     async fn reserve(&mut self, slots: usize, keep: usize) -> Result<(), LmError> {
@@ -213,7 +225,8 @@ impl Backend for AnyBackend {
             return None;
         }
         let mut go_on = |_| Flow::Continue;
-        let cpu = CpuBackend::load(&self.gguf, &self.config, &mut *self.source, &mut go_on).await.ok()?;
+        let mut cpu = CpuBackend::load(&self.gguf, &self.config, &mut *self.source, &mut go_on).await.ok()?;
+        cpu.set_adapter(self.adapter.as_ref()).await.ok()?;
         self.running = Running::Cpu(Box::new(cpu));
         let reason = format!("The GPU stopped in mid-run, so the CPU went on: {failure}.");
         self.placement = self.running.placement(reason.clone());
@@ -258,7 +271,7 @@ mod tests {
             .map(|index| Branch {
                 // Longer than half a batch, so that every branch is a step of its own.
                 text: Segments::new().user(format!("{index}? {}", "is it so ".repeat(12))),
-                readout: Readout::Options(vec![AnswerOption::new("1"), AnswerOption::new("2")]),
+                readout: Readout::options(vec![AnswerOption::new("1"), AnswerOption::new("2")]),
             })
             .collect();
         let tree = PromptTree { prefix: Segments::new().user("A response."), branches };

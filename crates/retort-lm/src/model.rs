@@ -1,13 +1,17 @@
 //! A model: tokenizer, template and backend behind the narrow waist.
 
-use crate::backend::{Backend, Batch};
+use std::ops::Range;
+
+use crate::adapter::Adapter;
+use crate::backend::{Backend, Batch, StateSum, Step};
 use crate::config::Config;
 use crate::gguf::Gguf;
-use crate::plan::{Plan, log_sum_exp};
+use crate::head::HeadWeights;
+use crate::plan::{Found, Plan, log_sum_exp, mean};
 use crate::template::ChatTemplate;
 use crate::tokenizer::Tokenizer;
 use crate::{
-    Answer, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason, Turn, Usage,
+    Answer, ByteSource, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason, Turn, Usage,
     Watch,
 };
 
@@ -16,6 +20,8 @@ pub struct Model<B> {
     config: Config,
     tokenizer: Tokenizer,
     template: ChatTemplate,
+    head: Option<HeadWeights>,
+    adapter: Option<Adapter>,
     backend: B,
     /// Tokens whose keys and values lie in the cache's first slots, each seeing all before it.
     cached: Vec<u32>,
@@ -25,16 +31,18 @@ pub struct Model<B> {
 
 /// What a model needs to turn text into tokens: read before its weights, so that a file that can't be used
 /// is refused early.
-pub(crate) struct TextParts {
+pub(crate) struct Parts {
     tokenizer: Tokenizer,
     template: ChatTemplate,
+    head: Option<HeadWeights>,
 }
 
-impl TextParts {
-    pub(crate) fn read(gguf: &Gguf, config: &Config) -> Result<Self, LmError> {
+impl Parts {
+    pub(crate) fn read(gguf: &Gguf, config: &Config, source: &mut dyn ByteSource) -> Result<Self, LmError> {
         let tokenizer = Tokenizer::read(gguf, config.vocabulary)?;
         let template = ChatTemplate::read(gguf, &tokenizer)?;
-        Ok(Self { tokenizer, template })
+        let head = HeadWeights::read(gguf, config, source)?;
+        Ok(Self { tokenizer, template, head })
     }
 }
 
@@ -42,16 +50,39 @@ impl<B: Backend> Model<B> {
     /// Puts the parts of a file together with a backend that has read its weights.
     ///
     /// # Errors
-    /// What [`Tokenizer::read`] and [`ChatTemplate::read`] refuse.
-    pub fn new(gguf: &Gguf, config: Config, backend: B) -> Result<Self, LmError> {
-        let parts = TextParts::read(gguf, &config)?;
+    /// What [`Tokenizer::read`] and [`ChatTemplate::read`] refuse; a failure to read.
+    pub fn new(
+        gguf: &Gguf,
+        config: Config,
+        source: &mut dyn ByteSource,
+        backend: B,
+    ) -> Result<Self, LmError> {
+        let parts = Parts::read(gguf, &config, source)?;
         Ok(Self::assemble(parts, config, backend))
     }
 
-    pub(crate) fn assemble(parts: TextParts, config: Config, backend: B) -> Self {
-        let TextParts { tokenizer, template } = parts;
+    pub(crate) fn assemble(parts: Parts, config: Config, backend: B) -> Self {
+        let Parts { tokenizer, template, head } = parts;
         let (cached, usage, notices) = (Vec::new(), Usage::default(), Vec::new());
-        Self { config, tokenizer, template, backend, cached, usage, notices }
+        Self { config, tokenizer, template, head, adapter: None, backend, cached, usage, notices }
+    }
+
+    /// The adapter that is applied, if there is one.
+    #[must_use]
+    pub fn adapter(&self) -> Option<&Adapter> {
+        self.adapter.as_ref()
+    }
+
+    /// Applies an adapter from now on, in place of the one before, or takes it away. The base stays loaded.
+    ///
+    /// # Errors
+    /// [`LmError::OutOfMemory`] or [`LmError::Gpu`]; no adapter is then applied.
+    pub async fn set_adapter(&mut self, adapter: Option<Adapter>) -> Result<(), LmError> {
+        self.cached.clear();
+        self.adapter = None;
+        self.backend.set_adapter(adapter.as_ref()).await?;
+        self.adapter = adapter;
+        Ok(())
     }
 
     /// The model's dimensions.
@@ -100,7 +131,7 @@ impl<B: Backend> Model<B> {
         for (index, chunk) in tokens.chunks(self.backend.chunk().max(1)).enumerate() {
             let mut batch = Batch::linear(chunk, index * self.backend.chunk().max(1));
             batch.outputs = (0..chunk.len() as u32).collect();
-            logits.extend(self.backend.forward(&batch, &mut |_| Flow::Continue).await?);
+            logits.extend(self.backend.forward(&batch, &mut |_| Flow::Continue).await?.logits);
         }
         Ok(logits)
     }
@@ -112,9 +143,18 @@ impl<B: Backend> Model<B> {
         Err(LmError::TooLong { tokens, context: self.config.context })
     }
 
-    /// Brings `prefix` into the cache's first slots, computing only what is not there yet.
-    async fn prefill(&mut self, prefix: &[u32], slots: usize, meter: &mut Meter<'_>) -> Result<(), LmError> {
+    /// Brings the prefix into the cache's first slots, computing only what is not there yet; and gives the means
+    /// of states over parts of it.
+    async fn prefill(
+        &mut self,
+        prefix: &[u32],
+        states: &[(usize, Range<usize>)],
+        slots: usize,
+        meter: &mut Meter<'_>,
+    ) -> Result<Vec<Vec<f32>>, LmError> {
         let common = self.cached.iter().zip(prefix).take_while(|(a, b)| a == b).count();
+        // States are not kept: where some are wanted, their tokens are computed again.
+        let common = states.iter().map(|(_, tokens)| tokens.start).min().unwrap_or(common).min(common);
         self.cached.truncate(common);
         self.usage.reused = common;
         meter.advance(common)?;
@@ -122,20 +162,49 @@ impl<B: Backend> Model<B> {
             self.cached.clear();
             return Err(error);
         }
-        for chunk in prefix[common..].chunks(self.backend.chunk().max(1)) {
-            let batch = Batch::linear(chunk, self.cached.len());
-            self.run(&batch, meter).await?;
+        let width = self.config.width;
+        let mut sums = vec![0.0; states.len() * width];
+        while let Some(rest) = prefix.get(self.cached.len()..).filter(|rest| !rest.is_empty()) {
+            // Asked anew each time: a backend learns how much it can do at once.
+            let chunk = &rest[..rest.len().min(self.backend.chunk().max(1))];
+            let first = self.cached.len();
+            let mut batch = Batch::linear(chunk, first);
+            batch.states = states
+                .iter()
+                .map(|(layer, tokens)| {
+                    let (first_row, rows) = (tokens.start as u32, tokens.len() as u32);
+                    StateSum { layer: *layer, first_row, rows }.within(&(first..first + chunk.len()))
+                })
+                .collect();
+            let step = self.run(&batch, meter).await?;
+            add(&mut sums, &step.states);
             self.cached.extend_from_slice(chunk);
         }
-        Ok(())
+        let sums = sums.chunks_exact(width).zip(states);
+        Ok(sums.map(|(sum, (_, tokens))| mean(sum, tokens.len())).collect())
     }
 
-    async fn run(&mut self, batch: &Batch, meter: &mut Meter<'_>) -> Result<Vec<f32>, LmError> {
+    async fn run(&mut self, batch: &Batch, meter: &mut Meter<'_>) -> Result<Step, LmError> {
         let tokens = batch.tokens.len();
-        let logits = self.backend.forward(batch, &mut |share| meter.tick(tokens, share)).await?;
+        let step = self.backend.forward(batch, &mut |share| meter.tick(tokens, share)).await?;
         self.usage.computed += tokens;
         meter.advance(tokens)?;
-        Ok(logits)
+        Ok(step)
+    }
+
+    /// Runs a batch of any size, part by part.
+    async fn run_parts(&mut self, batch: &Batch, meter: &mut Meter<'_>) -> Result<Step, LmError> {
+        let mut all =
+            Step { logits: Vec::new(), states: vec![0.0; batch.states.len() * self.config.width] };
+        let mut first = 0;
+        while first < batch.tokens.len() {
+            let end = (first + self.backend.chunk().max(1)).min(batch.tokens.len());
+            let step = self.run(&batch.part(first..end), meter).await?;
+            all.logits.extend(step.logits);
+            add(&mut all.states, &step.states);
+            first = end;
+        }
+        Ok(all)
     }
 
     /// Answers the branches from `answers.len()` on.
@@ -145,21 +214,25 @@ impl<B: Backend> Model<B> {
         answers: &mut Vec<Answer>,
         meter: &mut Meter<'_>,
     ) -> Result<(), LmError> {
-        let chunk = self.backend.chunk().max(1);
-        let groups = plan.groups(answers.len(), chunk);
+        let groups = plan.groups(answers.len(), self.backend.chunk().max(1));
         let slots = plan.prefix.len() + plan.group_slots(&groups);
-        self.prefill(&plan.prefix, slots, meter).await?;
+        let means = self.prefill(&plan.prefix, &plan.prefix_states, slots, meter).await?;
         for group in groups {
-            let batch = plan.batch(group.clone());
-            let mut logits = Vec::new();
-            for first in (0..batch.tokens.len()).step_by(chunk) {
-                let part = batch.part(first..(first + chunk).min(batch.tokens.len()));
-                logits.extend(self.run(&part, meter).await?);
-            }
-            let mut rows = logits.chunks_exact(self.config.vocabulary);
+            let batch = plan.batch(group.clone(), self.config.layers);
+            let step = self.run_parts(&batch, meter).await?;
+            let mut found = Found {
+                logits: step.logits.chunks_exact(self.config.vocabulary),
+                states: step.states.chunks_exact(self.config.width),
+            };
             for branch in group {
-                let answer = plan.read(branch, &mut rows);
-                if answer.log_probabilities.iter().any(|p| p.is_nan()) || answer.outside.is_nan() {
+                let (mut answer, head_state) = plan.read(branch, &mut found, &means);
+                if let (Some(state), Some(head)) = (head_state, &self.head) {
+                    answer.head = head.apply(state);
+                }
+                let has_nan = answer.log_probabilities.iter().any(|p| p.is_nan())
+                    || answer.outside.is_nan()
+                    || answer.states.iter().chain([&answer.head]).flatten().any(|x| !x.is_finite());
+                if has_nan {
                     return Err(LmError::NotFinite { at: format!("the answer to branch {}", branch + 1) });
                 }
                 meter.watch.answered(branch, &answer);
@@ -170,10 +243,14 @@ impl<B: Backend> Model<B> {
     }
 }
 
+fn add(sums: &mut [f32], more: &[f32]) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}
+
 impl<B: Backend> LanguageModel for Model<B> {
     async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError> {
         self.usage = Usage::default();
-        let plan = Plan::new(tree, &self.tokenizer)?;
+        let plan = Plan::new(tree, &self.tokenizer, &self.config)?;
         self.fits(plan.depth())?;
         let total = plan.prefix.len() + plan.branch_rows();
         let mut answers = Vec::with_capacity(plan.branches.len());
@@ -200,7 +277,7 @@ impl<B: Backend> LanguageModel for Model<B> {
         on_text: &mut dyn FnMut(&str) -> Flow,
     ) -> Result<Generated, LmError> {
         self.usage = Usage::default();
-        let prompt = self.tokenizer.encode_start(prompt)?;
+        let (prompt, _) = self.tokenizer.encode_start(prompt)?;
         let Some((&last, head)) = prompt.split_last() else {
             return Err(LmError::Question { problem: "the prompt is empty".into() });
         };
@@ -208,7 +285,7 @@ impl<B: Backend> LanguageModel for Model<B> {
         let room = self.config.context - prompt.len();
         let most = limits.max_tokens.min(room);
         let mut meter = Meter { watch: &mut crate::NoWatch, done: 0, total: prompt.len() + most };
-        self.prefill(head, prompt.len() + most, &mut meter).await?;
+        self.prefill(head, &[], prompt.len() + most, &mut meter).await?;
 
         let mut random = SplitMix(limits.seed);
         let mut generated =
@@ -218,7 +295,7 @@ impl<B: Backend> LanguageModel for Model<B> {
         while generated.tokens.len() < most {
             let mut batch = Batch::linear(&[next], self.cached.len());
             batch.outputs = vec![0];
-            let logits = self.run(&batch, &mut meter).await?;
+            let logits = self.run(&batch, &mut meter).await?.logits;
             self.cached.push(next);
             next = choose(&logits, limits.temperature, &mut random);
             if self.tokenizer.is_end(next) {

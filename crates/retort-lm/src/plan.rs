@@ -3,26 +3,46 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::backend::{Batch, View};
+use crate::backend::{Batch, StateSum, View};
+use crate::config::Config;
 use crate::tokenizer::Tokenizer;
-use crate::{Answer, AnswerOption, LmError, PromptTree, Readout};
+use crate::{Answer, AnswerOption, Branch, LmError, Pool, PromptTree};
 
 /// A tree as tokens.
 pub(crate) struct Plan {
     pub(crate) prefix: Vec<u32>,
+    /// Means over parts of the prefix that branches ask for: layer and tokens, each pair once.
+    pub(crate) prefix_states: Vec<(usize, Range<usize>)>,
     pub(crate) branches: Vec<PlannedBranch>,
 }
 
 pub(crate) struct PlannedBranch {
     tokens: Vec<u32>,
-    options: OptionTrie,
-    option_count: usize,
+    /// Absent where no options are asked for.
+    options: Option<OptionTrie>,
+    states: Vec<PlannedState>,
+    head: bool,
+}
+
+/// Where an answer's hidden state comes from.
+enum PlannedState {
+    /// This entry of [`Plan::prefix_states`].
+    Prefix(usize),
+    /// The branch's own tokens, or only its last.
+    Own { layer: usize, last: bool },
+}
+
+/// What a branch's rows gave, taken off the front by one branch after the other.
+pub(crate) struct Found<'a> {
+    pub(crate) logits: std::slice::ChunksExact<'a, f32>,
+    pub(crate) states: std::slice::ChunksExact<'a, f32>,
 }
 
 /// The options' spellings as a tree of tokens, so that an option of several tokens has the product of
 /// their conditional probabilities.
 struct OptionTrie {
     nodes: Vec<TrieNode>,
+    options: usize,
 }
 
 #[derive(Default)]
@@ -75,7 +95,7 @@ impl OptionTrie {
                 return Err(wrong(format!("option {} has no spelling", index + 1)));
             }
         }
-        Ok(Self { nodes })
+        Ok(Self { nodes, options: options.len() })
     }
 
     /// Nodes whose next-token distribution is needed: the root first, then every node that goes on.
@@ -87,10 +107,10 @@ impl OptionTrie {
     ///
     /// Where one option's spelling begins another's ("1" and "10"), the shorter keeps the probability that
     /// the model does not go on to the longer: nothing is counted twice.
-    fn read(&self, option_count: usize, rows: &[&[f32]]) -> Answer {
+    fn read(&self, rows: &[&[f32]]) -> Answer {
         let mut reach = vec![0.0f64; self.nodes.len()];
         reach[0] = 1.0;
-        let mut probabilities = vec![0.0f64; option_count];
+        let mut probabilities = vec![0.0f64; self.options];
         let row_of: BTreeMap<usize, &[f32]> = self.inner().zip(rows.iter().copied()).collect();
         // Children have larger indices than their parents, so one pass in order settles everything.
         for (index, node) in self.nodes.iter().enumerate() {
@@ -111,6 +131,7 @@ impl OptionTrie {
         Answer {
             log_probabilities: probabilities.into_iter().map(libm::log).collect(),
             outside: (1.0 - mass).clamp(0.0, 1.0),
+            ..Answer::default()
         }
     }
 }
@@ -123,38 +144,85 @@ pub(crate) fn log_sum_exp(logits: &[f32]) -> f64 {
 }
 
 impl PlannedBranch {
+    fn new(branch: &Branch, tokenizer: &Tokenizer) -> Result<Self, LmError> {
+        let tokens = tokenizer.encode(&branch.text)?;
+        let readout = &branch.readout;
+        if tokens.is_empty() {
+            return Err(LmError::Question { problem: "it has no text".into() });
+        }
+        if readout.options.is_empty() && readout.states.is_empty() && !readout.head {
+            return Err(LmError::Question { problem: "it asks for nothing".into() });
+        }
+        let options = match readout.options.is_empty() {
+            true => None,
+            false => Some(OptionTrie::new(&readout.options, tokenizer)?),
+        };
+        Ok(Self { tokens, options, states: Vec::new(), head: readout.head })
+    }
+
+    /// Copies of paths to the inner nodes below the root.
+    fn continuations(&self) -> impl Iterator<Item = &[u32]> {
+        self.options
+            .iter()
+            .flat_map(|trie| trie.inner().skip(1).map(|node| trie.nodes[node].path.as_slice()))
+    }
+
     /// Rows that this branch adds to a batch: its own, and a copy of the path to every inner node.
     fn rows(&self) -> usize {
-        self.tokens.len()
-            + self.options.inner().map(|node| self.options.nodes[node].path.len()).sum::<usize>()
+        self.tokens.len() + self.continuations().map(<[u32]>::len).sum::<usize>()
     }
 
     /// Tokens of its longest path.
     fn depth(&self) -> usize {
-        let longest = self.options.inner().map(|node| self.options.nodes[node].path.len()).max();
-        self.tokens.len() + longest.unwrap_or(0)
+        self.tokens.len() + self.continuations().map(<[u32]>::len).max().unwrap_or(0)
     }
 }
 
 impl Plan {
-    pub(crate) fn new(tree: &PromptTree, tokenizer: &Tokenizer) -> Result<Self, LmError> {
-        let prefix = tokenizer.encode_start(&tree.prefix)?;
+    pub(crate) fn new(tree: &PromptTree, tokenizer: &Tokenizer, config: &Config) -> Result<Self, LmError> {
+        let (prefix, pieces) = tokenizer.encode_start(&tree.prefix)?;
+        let mut prefix_states: Vec<(usize, Range<usize>)> = Vec::new();
         let mut branches = Vec::with_capacity(tree.branches.len());
         for (index, branch) in tree.branches.iter().enumerate() {
-            let tokens = tokenizer.encode(&branch.text)?;
-            if tokens.is_empty() {
-                return Err(LmError::Question { problem: format!("branch {} has no text", index + 1) });
-            }
-            let Readout::Options(options) = &branch.readout;
-            let trie = OptionTrie::new(options, tokenizer).map_err(|error| match error {
+            let placed = |error| match error {
                 LmError::Question { problem } => {
                     LmError::Question { problem: format!("in branch {}, {problem}", index + 1) }
                 }
                 other => other,
-            })?;
-            branches.push(PlannedBranch { tokens, options: trie, option_count: options.len() });
+            };
+            let mut planned = PlannedBranch::new(branch, tokenizer).map_err(placed)?;
+            let wrong = |problem: String| placed(LmError::Question { problem });
+            if branch.readout.head && config.head.is_none() {
+                return Err(wrong("the model's own head is asked, and the model has none".into()));
+            }
+            for request in &branch.readout.states {
+                let layer = request.layer;
+                if layer > config.layers {
+                    let most = config.layers;
+                    return Err(wrong(format!("layer {layer} is asked for, and the model has {most}")));
+                }
+                planned.states.push(match &request.pool {
+                    Pool::Last => PlannedState::Own { layer, last: true },
+                    Pool::Branch => PlannedState::Own { layer, last: false },
+                    Pool::Prefix(range) => {
+                        let tokens = pieces.get(range.clone()).and_then(|pieces| {
+                            Some(pieces.first()?.start..pieces.last()?.end).filter(|tokens| !tokens.is_empty())
+                        });
+                        let tokens = tokens.ok_or_else(|| {
+                            wrong(format!("there are no tokens in pieces {range:?} of the prefix"))
+                        })?;
+                        let wanted = (layer, tokens);
+                        let known = prefix_states.iter().position(|known| *known == wanted);
+                        PlannedState::Prefix(known.unwrap_or_else(|| {
+                            prefix_states.push(wanted);
+                            prefix_states.len() - 1
+                        }))
+                    }
+                });
+            }
+            branches.push(planned);
         }
-        Ok(Self { prefix, branches })
+        Ok(Self { prefix, prefix_states, branches })
     }
 
     /// Tokens of the longest path from the root to an answer.
@@ -202,40 +270,83 @@ impl Plan {
     }
 
     /// All rows of a group, as one batch behind the prefix.
-    pub(crate) fn batch(&self, group: Range<usize>) -> Batch {
+    pub(crate) fn batch(&self, group: Range<usize>, layers: usize) -> Batch {
         let prefix = self.prefix.len() as u32;
         let mut batch = Batch { first_slot: prefix, ..Batch::default() };
         for branch in &self.branches[group] {
-            let trunk_start = prefix + batch.tokens.len() as u32;
+            let first_row = batch.tokens.len() as u32;
+            let trunk_start = prefix + first_row;
             let trunk_end = trunk_start + branch.tokens.len() as u32;
             let view = View { prefix, trunk_start, trunk_end: trunk_start, own: trunk_start };
-            batch.push_path(&branch.tokens, prefix, view);
-            for node in branch.options.inner().skip(1) {
+            batch.push_path(&branch.tokens, prefix, view, branch.options.is_some());
+            let rows = branch.tokens.len() as u32;
+            let last_row = first_row + rows - 1;
+            for state in &branch.states {
+                if let PlannedState::Own { layer, last } = *state {
+                    let sum = StateSum { layer, first_row, rows };
+                    batch.states.push(if last { StateSum { first_row: last_row, rows: 1, ..sum } } else { sum });
+                }
+            }
+            if branch.head {
+                batch.states.push(StateSum { layer: layers, first_row: last_row, rows: 1 });
+            }
+            for path in branch.continuations() {
                 let view = View { prefix, trunk_start, trunk_end, own: prefix + batch.tokens.len() as u32 };
                 let position = prefix + branch.tokens.len() as u32;
-                batch.push_path(&branch.options.nodes[node].path, position, view);
+                batch.push_path(path, position, view, true);
             }
         }
         batch
     }
 
-    /// The branch's answer from the logits of its outputs, taken off the front of `rows`.
-    pub(crate) fn read(&self, branch: usize, rows: &mut std::slice::ChunksExact<'_, f32>) -> Answer {
+    /// The branch's answer from what its rows gave, and the state that its model's head reads, if it is asked.
+    /// `prefix_means` are the means of [`prefix_states`](Self::prefix_states).
+    pub(crate) fn read<'a>(
+        &self,
+        branch: usize,
+        found: &mut Found<'a>,
+        prefix_means: &[Vec<f32>],
+    ) -> (Answer, Option<&'a [f32]>) {
         let branch = &self.branches[branch];
-        let rows: Vec<&[f32]> = rows.take(branch.options.inner().count()).collect();
-        branch.options.read(branch.option_count, &rows)
+        let mut answer = match &branch.options {
+            Some(trie) => {
+                let rows: Vec<&[f32]> = found.logits.by_ref().take(trie.inner().count()).collect();
+                trie.read(&rows)
+            }
+            None => Answer::default(),
+        };
+        for state in &branch.states {
+            answer.states.push(match *state {
+                PlannedState::Prefix(index) => prefix_means.get(index).cloned().unwrap_or_default(),
+                PlannedState::Own { last, .. } => {
+                    let count = if last { 1 } else { branch.tokens.len() };
+                    mean(found.states.next().unwrap_or_default(), count)
+                }
+            });
+        }
+        let head_state = if branch.head { found.states.next() } else { None };
+        (answer, head_state)
     }
 }
 
+/// A sum of so many vectors as their mean.
+pub(crate) fn mean(sum: &[f32], count: usize) -> Vec<f32> {
+    #[expect(clippy::cast_precision_loss, reason = "a context's tokens are few")]
+    let count = count as f32;
+    sum.iter().map(|x| x / count).collect()
+}
+
 impl Batch {
-    /// Appends the tokens of one path; its last row is an output.
-    fn push_path(&mut self, tokens: &[u32], first_position: u32, view: View) {
+    /// Appends the tokens of one path; its last row may be an output.
+    fn push_path(&mut self, tokens: &[u32], first_position: u32, view: View, is_output: bool) {
         for (&token, position) in tokens.iter().zip(first_position..) {
             self.tokens.push(token);
             self.positions.push(position);
             self.views.push(view);
         }
-        self.outputs.push(self.tokens.len() as u32 - 1);
+        if is_output {
+            self.outputs.push(self.tokens.len() as u32 - 1);
+        }
     }
 
     /// A part of the prefix, which sees everything before it.
@@ -250,6 +361,7 @@ impl Batch {
                 tokens.len()
             ],
             outputs: Vec::new(),
+            states: Vec::new(),
         }
     }
 
@@ -261,8 +373,21 @@ impl Batch {
             outputs: outputs.map(|row| (row - rows.start) as u32).collect(),
             tokens: self.tokens[rows.clone()].to_vec(),
             positions: self.positions[rows.clone()].to_vec(),
-            views: self.views[rows].to_vec(),
+            views: self.views[rows.clone()].to_vec(),
+            states: self.states.iter().map(|sum| sum.within(&rows)).collect(),
         }
+    }
+}
+
+impl StateSum {
+    /// What falls on these rows, counted from the first of them; perhaps nothing.
+    pub(crate) fn within(&self, rows: &Range<usize>) -> Self {
+        let start = (self.first_row as usize).max(rows.start);
+        let end = ((self.first_row + self.rows) as usize).min(rows.end);
+        if start >= end {
+            return Self { layer: self.layer, first_row: 0, rows: 0 };
+        }
+        Self { layer: self.layer, first_row: (start - rows.start) as u32, rows: (end - start) as u32 }
     }
 }
 
@@ -270,13 +395,19 @@ impl Batch {
 mod tests {
     use super::*;
     use crate::gguf::Gguf;
-    use crate::{Branch, MemorySource, Segments};
+    use crate::{MemorySource, Readout, Segments};
 
     /// The tiny model's tokenizer: the token of a byte is the byte's number, digits stand alone, and none of
     /// the merges occurs below.
     fn tokenizer() -> Tokenizer {
         let mut source = MemorySource::new("tiny.gguf", crate::tiny::gguf(crate::tiny::Shape::default(), 1));
         Tokenizer::read(&Gguf::read(&mut source).unwrap(), 267).unwrap()
+    }
+
+    fn config() -> Config {
+        let mut source = MemorySource::new("tiny.gguf", crate::tiny::gguf(crate::tiny::Shape::default(), 1));
+        let gguf = Gguf::read(&mut source).unwrap();
+        Config::read(&gguf, &mut source).unwrap()
     }
 
     const VOCABULARY: usize = 267;
@@ -325,7 +456,7 @@ mod tests {
             logits(&[(ZERO, 0.5)]),
         ];
         let rows: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
-        let answer = trie.read(2, &rows);
+        let answer = trie.read(&rows);
         // "1": 0.5 × 0.75 + 0.3 × 0.6 × 0.5; "10": 0.5 × 0.25 + 0.3 × 0.6 × 0.5.
         close(answer.log_probabilities[0].exp(), 0.465);
         close(answer.log_probabilities[1].exp(), 0.215);
@@ -337,7 +468,7 @@ mod tests {
     fn an_option_without_any_probability_is_minus_infinity_and_not_nan() {
         let trie = OptionTrie::new(&plain(&["a", "b"]), &tokenizer()).unwrap();
         let row = logits(&[(u32::from(b'a'), 1.0)]);
-        let answer = trie.read(2, &[&row]);
+        let answer = trie.read(&[&row]);
         close(answer.log_probabilities[0], 0.0);
         assert_eq!(answer.log_probabilities[1], f64::NEG_INFINITY);
         close(answer.outside, 0.0);
@@ -351,7 +482,7 @@ mod tests {
         ];
         let trie = OptionTrie::new(&options, &tokenizer()).unwrap();
         let row = logits(&[(u32::from(b'a'), 0.25), (u32::from(b'b'), 0.5)]);
-        let answer = trie.read(2, &[&row]);
+        let answer = trie.read(&[&row]);
         close(answer.log_probabilities[0].exp(), 0.25);
         close(answer.outside, 0.25);
     }
@@ -370,14 +501,14 @@ mod tests {
 
         let branch = |text: &str, options: &[&str]| Branch {
             text: Segments::new().user(text),
-            readout: Readout::Options(plain(options)),
+            readout: Readout::options(plain(options)),
         };
         let plan = |branch| {
             let tree = PromptTree { prefix: Segments::new().user("p"), branches: vec![branch] };
-            Plan::new(&tree, &tokenizer()).err().map(|error| error.to_string())
+            Plan::new(&tree, &tokenizer(), &config()).err().map(|error| error.to_string())
         };
         let start = "the question cannot be asked: ";
-        assert_eq!(plan(branch("", &["a", "b"])), Some(format!("{start}branch 1 has no text")));
+        assert_eq!(plan(branch("", &["a", "b"])), Some(format!("{start}in branch 1, it has no text")));
         assert_eq!(
             plan(branch("x", &["a"])),
             Some(format!("{start}in branch 1, 1 option(s) were given and at least two are needed"))
@@ -388,13 +519,13 @@ mod tests {
     fn small_plan() -> Plan {
         let branch = |text: &str, options: &[&str]| Branch {
             text: Segments::new().user(text),
-            readout: Readout::Options(plain(options)),
+            readout: Readout::options(plain(options)),
         };
         let tree = PromptTree {
             prefix: Segments::new().user("ab"),
             branches: vec![branch("cd", &["1", "10"]), branch("e", &["x", "y"])],
         };
-        Plan::new(&tree, &tokenizer()).unwrap()
+        Plan::new(&tree, &tokenizer(), &config()).unwrap()
     }
 
     #[test]
@@ -404,7 +535,7 @@ mod tests {
         // "cd" and then "1" behind the prefix.
         assert_eq!(plan.depth(), 5);
         assert_eq!((plan.branch_rows(), plan.done(0), plan.done(1), plan.done(2)), (4, 0, 3, 4));
-        let batch = plan.batch(0..2);
+        let batch = plan.batch(0..2, 2);
         let own = |own| View { prefix: 2, trunk_start: own, trunk_end: own, own };
         let right = Batch {
             first_slot: 2,
@@ -414,18 +545,20 @@ mod tests {
             // Slots 2 and 3 hold "cd", which is the trunk of "1" in slot 4; "e" begins in slot 5.
             views: vec![own(2), own(2), View { prefix: 2, trunk_start: 2, trunk_end: 4, own: 4 }, own(5)],
             outputs: vec![1, 2, 3],
+            states: vec![],
         };
         assert_eq!(batch, right);
         assert_eq!(batch.views[2].ranges(4), [0..2, 2..4, 4..5]);
         // The second group alone takes the same slots again.
         assert_eq!(
-            plan.batch(1..2),
+            plan.batch(1..2, 2),
             Batch {
                 first_slot: 2,
                 tokens: vec![101],
                 positions: vec![2],
                 views: vec![own(2)],
-                outputs: vec![0]
+                outputs: vec![0],
+                states: vec![],
             }
         );
         let part = batch.part(1..3);

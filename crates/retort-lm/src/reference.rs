@@ -1,213 +1,152 @@
-//! What both backends are held against in tests: small random models, and the transformer in plain f64 loops.
+//! The transformer in plain f64 loops: slow, short, and what both backends are held against in tests.
+//!
+//! Equations: RMS norm (Zhang and Sennrich 2019), rotary embedding (Su et al. 2021), attention with shared key
+//! heads (Ainslie et al. 2023), SwiGLU and GeGLU (Shazeer 2020), in the order of the Llama paper (Touvron et al.
+//! 2023) with the additions of the Gemma 3 report (2025); low-rank adapters (Hu et al. 2021). Of the engine only
+//! the reader of files, the configuration and the formats' meaning are used.
 
-use half::{bf16, f16};
-
-use crate::MemorySource;
+use crate::adapter::{Adapter, Target};
 use crate::backend::Batch;
-use crate::config::{Config, RotaryPairing};
-use crate::gguf::{Gguf, GgufWriter, Value};
-use crate::quant::TensorType;
+use crate::config::{Activation, Config, RotaryPairing};
+use crate::gguf::Gguf;
+use crate::{LmError, MemorySource};
 
-/// A random model's shape and formats.
-#[derive(Debug, Clone)]
-pub(crate) struct TinyModel {
-    pub(crate) seed: u64,
-    pub(crate) layers: usize,
-    pub(crate) width: usize,
-    pub(crate) feed_forward: usize,
-    pub(crate) heads: usize,
-    pub(crate) kv_heads: usize,
-    pub(crate) vocabulary: usize,
-    /// Whether the output layer is the embedding table.
-    pub(crate) tied: bool,
-    /// Formats that the weight matrices take in turn; one that does not fit a matrix's rows becomes F16.
-    pub(crate) kinds: Vec<TensorType>,
+/// What a batch gives, in f64: as [`Step`](crate::backend::Step).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ReferenceStep {
+    /// Logits of the batch's outputs, row after row.
+    pub logits: Vec<f64>,
+    /// The batch's sums of states, one after the other.
+    pub states: Vec<f64>,
 }
 
-impl Default for TinyModel {
-    fn default() -> Self {
-        Self {
-            seed: 1,
-            layers: 3,
-            width: 64,
-            feed_forward: 96,
-            heads: 4,
-            kv_heads: 2,
-            vocabulary: 301,
-            tied: false,
-            kinds: crate::quant::SUPPORTED.to_vec(),
-        }
-    }
+struct Matrix {
+    weights: Vec<f64>,
+    bias: Option<Vec<f64>>,
+    /// A, B and scale.
+    adapter: Option<(Vec<f64>, Vec<f64>, f64)>,
 }
 
-impl TinyModel {
-    /// The model as a GGUF file without a tokenizer.
-    pub(crate) fn gguf(&self) -> Vec<u8> {
-        let mut writer = GgufWriter::new();
-        let unsigned = |n: usize| Value::Unsigned(n as u64);
-        writer
-            .entry("general.architecture", Value::Text("llama".into()))
-            .entry("general.name", Value::Text("tiny".into()))
-            .entry("llama.block_count", unsigned(self.layers))
-            .entry("llama.embedding_length", unsigned(self.width))
-            .entry("llama.feed_forward_length", unsigned(self.feed_forward))
-            .entry("llama.attention.head_count", unsigned(self.heads))
-            .entry("llama.attention.head_count_kv", unsigned(self.kv_heads))
-            .entry("llama.context_length", unsigned(512))
-            .entry("llama.rope.freq_base", Value::Float(10_000.0))
-            .entry("llama.attention.layer_norm_rms_epsilon", Value::Float(1e-5));
-        let mut noise = Noise(self.seed);
-        let kv_width = self.width / self.heads * self.kv_heads;
-        let mut index = 0;
-        let mut matrix = |writer: &mut GgufWriter, name: &str, inputs: usize, outputs: usize| {
-            let kind = self.kinds[index % self.kinds.len()];
-            let fits = inputs.is_multiple_of(kind.block_weights());
-            let kind = if fits { kind } else { TensorType::F16 };
-            index += 1;
-            writer.tensor(name, &[inputs, outputs], kind, noise.blocks(kind, inputs, outputs));
-        };
-        matrix(&mut writer, "token_embd.weight", self.width, self.vocabulary);
-        for layer in 0..self.layers {
-            let mut block = |suffix: &str, inputs: usize, outputs: usize| {
-                matrix(&mut writer, &format!("blk.{layer}.{suffix}.weight"), inputs, outputs);
-            };
-            block("attn_q", self.width, self.width);
-            block("attn_k", self.width, kv_width);
-            block("attn_v", self.width, kv_width);
-            block("attn_output", self.width, self.width);
-            block("ffn_gate", self.width, self.feed_forward);
-            block("ffn_up", self.width, self.feed_forward);
-            block("ffn_down", self.feed_forward, self.width);
-        }
-        if !self.tied {
-            matrix(&mut writer, "output.weight", self.width, self.vocabulary);
-        }
-        let mut norm = |name: &str| {
-            let weights = (0..self.width).flat_map(|_| (1.0 + 0.3 * noise.float()).to_le_bytes()).collect();
-            writer.tensor(name, &[self.width], TensorType::F32, weights);
-        };
-        for layer in 0..self.layers {
-            norm(&format!("blk.{layer}.attn_norm.weight"));
-            norm(&format!("blk.{layer}.ffn_norm.weight"));
-        }
-        norm("output_norm.weight");
-        writer.finish()
-    }
+struct Layer {
+    attention_norm: Vec<f64>,
+    /// In the order of [`Target::ALL`].
+    matrices: Vec<Matrix>,
+    head_norms: Option<(Vec<f64>, Vec<f64>)>,
+    post_norms: Option<(Vec<f64>, Vec<f64>)>,
+    feed_forward_norm: Vec<f64>,
 }
 
-/// The splitmix64 generator.
-struct Noise(u64);
-
-impl Noise {
-    fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// From −1 to 1.
-    fn float(&mut self) -> f32 {
-        (self.word() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    }
-
-    /// Blocks of a format: random weights of a size that keeps the products of their rows near 1.
-    fn blocks(&mut self, kind: TensorType, inputs: usize, outputs: usize) -> Vec<u8> {
-        let size = 1.7 / (inputs as f32).sqrt();
-        let mut bytes = Vec::new();
-        for _ in 0..inputs * outputs / kind.block_weights() {
-            let half = |x: f32| f16::from_f32(x).to_le_bytes();
-            let block_size = size * (0.75 + 0.25 * self.float());
-            match kind {
-                TensorType::F32 => bytes.extend((size * self.float()).to_le_bytes()),
-                TensorType::F16 => bytes.extend(half(size * self.float())),
-                TensorType::Bf16 => bytes.extend(bf16::from_f32(size * self.float()).to_le_bytes()),
-                TensorType::Q4_0 => bytes.extend(half(block_size / 8.0)),
-                TensorType::Q4_1 => {
-                    bytes.extend(half(block_size / 7.5));
-                    bytes.extend(half(-block_size));
-                }
-                TensorType::Q8_0 => bytes.extend(half(block_size / 127.0)),
-            }
-            let quants = match kind {
-                TensorType::F32 | TensorType::F16 | TensorType::Bf16 => 0,
-                TensorType::Q4_0 | TensorType::Q4_1 => 16,
-                TensorType::Q8_0 => 32,
-            };
-            bytes.extend((0..quants).map(|_| (self.word() >> 32) as u8));
-        }
-        bytes
-    }
-}
-
-/// The logits of every batch's outputs, batches being computed one after the other over one cache.
+/// Computes batches one after the other over one cache, from a model file's bytes.
 ///
-/// The equations of the Llama architecture (Touvron et al. 2023; Su et al. for the rotary embedding), written
-/// as loops. Nothing of the backends is used but the reader of the file and the formats' meaning.
-pub(crate) fn logits(bytes: &[u8], batches: &[Batch]) -> Vec<Vec<f64>> {
+/// # Errors
+/// Whatever is wrong with the file.
+pub fn run(
+    bytes: &[u8],
+    adapter: Option<&Adapter>,
+    batches: &[Batch],
+) -> Result<Vec<ReferenceStep>, LmError> {
     let mut source = MemorySource::new("tiny.gguf", bytes.to_vec());
-    let gguf = Gguf::read(&mut source).unwrap();
-    let config = Config::read(&gguf).unwrap();
-    let mut tensor = |name: String, shape: &[usize]| -> Vec<f64> {
+    let gguf = Gguf::read(&mut source)?;
+    let config = &Config::read(&gguf, &mut source)?;
+    let mut tensor = |name: &str, shape: &[usize]| -> Result<Vec<f64>, LmError> {
         let mut blocks = Vec::new();
-        let kind = gguf.read_tensor(&mut source, &name, shape, &mut blocks).unwrap();
+        let kind = gguf.read_tensor(&mut source, name, shape, &mut blocks)?;
         let mut values = vec![0f32; shape.iter().product()];
         kind.dequantize(&blocks, &mut values);
-        values.into_iter().map(f64::from).collect()
+        Ok(values.into_iter().map(f64::from).collect())
     };
     let (width, size) = (config.width, config.head_size);
     let group = config.heads / config.kv_heads;
-    let embedding = tensor("token_embd.weight".into(), &[width, config.vocabulary]);
-    let output_norm = tensor("output_norm.weight".into(), &[width]);
-    let output = if config.tied_output {
-        embedding.clone()
-    } else {
-        tensor("output.weight".into(), &[width, config.vocabulary])
+    let embedding = tensor("token_embd.weight", &[width, config.vocabulary])?;
+    let output_norm = tensor("output_norm.weight", &[width])?;
+    let output = match config.tied_output {
+        true => embedding.clone(),
+        false => tensor("output.weight", &[width, config.vocabulary])?,
     };
-    let layers: Vec<_> = (0..config.layers)
-        .map(|layer| {
-            let mut get =
-                |suffix: &str, shape: &[usize]| tensor(format!("blk.{layer}.{suffix}.weight"), shape);
-            (
-                get("attn_norm", &[width]),
-                get("attn_q", &[width, config.query_width()]),
-                get("attn_k", &[width, config.kv_width()]),
-                get("attn_v", &[width, config.kv_width()]),
-                get("attn_output", &[config.query_width(), width]),
-                get("ffn_norm", &[width]),
-                get("ffn_gate", &[width, config.feed_forward]),
-                get("ffn_up", &[width, config.feed_forward]),
-                get("ffn_down", &[config.feed_forward, width]),
-            )
-        })
-        .collect();
+    let mut layers = Vec::new();
+    for index in 0..config.layers {
+        let mut part = |name: &str, shape: &[usize]| tensor(&format!("blk.{index}.{name}"), shape);
+        let mut matrices = Vec::new();
+        for target in Target::ALL {
+            let (inputs, outputs) = target.shape(config);
+            let has_bias = match target {
+                Target::Query | Target::Key | Target::Value => config.biases.projections,
+                Target::AttentionOutput => config.biases.attention_output,
+                Target::Gate | Target::Up | Target::Down => false,
+            };
+            matrices.push(Matrix {
+                weights: part(&format!("{}.weight", target.tensor()), &[inputs, outputs])?,
+                bias: match has_bias {
+                    true => Some(part(&format!("{}.bias", target.tensor()), &[outputs])?),
+                    false => None,
+                },
+                adapter: adapter.and_then(|adapter| adapter.part(index, target)).map(|low| {
+                    let wide = |values: &[f32]| values.iter().copied().map(f64::from).collect();
+                    (wide(&low.a), wide(&low.b), f64::from(low.scale))
+                }),
+            });
+        }
+        layers.push(Layer {
+            attention_norm: part("attn_norm.weight", &[width])?,
+            matrices,
+            head_norms: match config.head_norms {
+                true => Some((part("attn_q_norm.weight", &[size])?, part("attn_k_norm.weight", &[size])?)),
+                false => None,
+            },
+            post_norms: match config.post_norms {
+                true => {
+                    Some((part("post_attention_norm.weight", &[width])?, part("post_ffw_norm.weight", &[width])?))
+                }
+                false => None,
+            },
+            feed_forward_norm: part("ffn_norm.weight", &[width])?,
+        });
+    }
 
     // keys[layer][slot], values[layer][slot]
     let slots = batches.iter().map(Batch::end_slot).max().unwrap_or(0);
     let mut keys = vec![vec![Vec::new(); slots]; config.layers];
     let mut values = keys.clone();
-    let mut all = Vec::new();
+    let mut steps = Vec::new();
     for batch in batches {
+        let scale = f64::from(config.embedding_scale);
         let mut stream: Vec<Vec<f64>> = batch
             .tokens
             .iter()
-            .map(|&token| embedding[token as usize * width..(token as usize + 1) * width].to_vec())
+            .map(|&token| embedding[token as usize * width..][..width].iter().map(|x| x * scale).collect())
             .collect();
-        for (layer, weights) in layers.iter().enumerate() {
-            let (norm, q, k, v, after, feed_norm, gate, up, down) = weights;
+        let mut states = vec![0.0; batch.states.len() * width];
+        let mut keep = |layer: usize, stream: &[Vec<f64>]| {
+            for (sum, into) in batch.states.iter().zip(states.chunks_exact_mut(width)) {
+                if sum.layer == layer {
+                    for row in sum.first_row..sum.first_row + sum.rows {
+                        add(into, &stream[row as usize]);
+                    }
+                }
+            }
+        };
+        keep(0, &stream);
+        for (index, layer) in layers.iter().enumerate() {
+            let [query, key, value, after, gate, up, down] = &layer.matrices[..] else { continue };
+            let local = config.is_local(index);
             let mut queries = Vec::new();
             for (row, x) in stream.iter().enumerate() {
                 let slot = batch.first_slot as usize + row;
-                let x = normed(x, norm, &config);
+                let x = normed(x, &layer.attention_norm, config);
+                let (mut q, mut k) = (query.apply(&x), key.apply(&x));
+                if let Some((q_norm, k_norm)) = &layer.head_norms {
+                    q = q.chunks_exact(size).flat_map(|head| normed(head, q_norm, config)).collect();
+                    k = k.chunks_exact(size).flat_map(|head| normed(head, k_norm, config)).collect();
+                }
                 let position = batch.positions[row];
-                queries.push(turned(product(q, &x), position, &config));
-                keys[layer][slot] = turned(product(k, &x), position, &config);
-                values[layer][slot] = product(v, &x);
+                queries.push(turned(q, position, local, config));
+                keys[index][slot] = turned(k, position, local, config);
+                values[index][slot] = value.apply(&x);
             }
             for (row, x) in stream.iter_mut().enumerate() {
                 let slot = batch.first_slot + row as u32;
-                let seen: Vec<usize> = batch.views[row].ranges(slot).into_iter().flatten().collect();
+                let seen: Vec<usize> =
+                    batch.views[row].near(slot, config.reach(index)).into_iter().flatten().collect();
                 let mut attended = Vec::new();
                 for head in 0..config.heads {
                     let query = &queries[row][head * size..(head + 1) * size];
@@ -215,36 +154,78 @@ pub(crate) fn logits(bytes: &[u8], batches: &[Batch]) -> Vec<Vec<f64>> {
                     let shares: Vec<f64> = seen
                         .iter()
                         .map(|&slot| {
-                            (dot(query, &keys[layer][slot][own.clone()]) / (size as f64).sqrt()).exp()
+                            let score =
+                                dot(query, &keys[index][slot][own.clone()]) * f64::from(config.attention_scale);
+                            capped(score, config.attention_cap).exp()
                         })
                         .collect();
                     let total: f64 = shares.iter().sum();
                     attended.extend(own.map(|i| {
                         seen.iter()
                             .zip(&shares)
-                            .map(|(&slot, share)| share * values[layer][slot][i])
+                            .map(|(&slot, share)| share * values[index][slot][i])
                             .sum::<f64>()
                             / total
                     }));
                 }
-                add(x, &product(after, &attended));
-                let y = normed(x, feed_norm, &config);
-                let hidden: Vec<f64> = product(gate, &y)
-                    .iter()
-                    .zip(product(up, &y))
-                    .map(|(gate, up)| gate / (1.0 + (-gate).exp()) * up)
+                let mut attended = after.apply(&attended);
+                if let Some((norm, _)) = &layer.post_norms {
+                    attended = normed(&attended, norm, config);
+                }
+                add(x, &attended);
+                let y = normed(x, &layer.feed_forward_norm, config);
+                let hidden: Vec<f64> = gate
+                    .apply(&y)
+                    .into_iter()
+                    .zip(up.apply(&y))
+                    .map(|(gate, up)| activated(gate, config.activation) * up)
                     .collect();
-                add(x, &product(down, &hidden));
+                let mut hidden = down.apply(&hidden);
+                if let Some((_, norm)) = &layer.post_norms {
+                    hidden = normed(&hidden, norm, config);
+                }
+                add(x, &hidden);
             }
+            keep(index + 1, &stream);
         }
-        let picked = batch.outputs.iter();
-        all.push(
-            picked
-                .flat_map(|&row| product(&output, &normed(&stream[row as usize], &output_norm, &config)))
-                .collect(),
-        );
+        let logits = batch.outputs.iter().flat_map(|&row| {
+            let x = normed(&stream[row as usize], &output_norm, config);
+            product(&output, &x).into_iter().map(|logit| capped(logit, config.logit_cap)).collect::<Vec<_>>()
+        });
+        steps.push(ReferenceStep { logits: logits.collect(), states });
     }
-    all
+    Ok(steps)
+}
+
+impl Matrix {
+    fn apply(&self, x: &[f64]) -> Vec<f64> {
+        let mut y = product(&self.weights, x);
+        if let Some(bias) = &self.bias {
+            add(&mut y, bias);
+        }
+        if let Some((a, b, scale)) = &self.adapter {
+            let low: Vec<f64> = product(a, x).into_iter().map(|x| x * scale).collect();
+            add(&mut y, &product(b, &low));
+        }
+        y
+    }
+}
+
+fn activated(x: f64, activation: Activation) -> f64 {
+    match activation {
+        Activation::SwiGlu => x / (1.0 + (-x).exp()),
+        Activation::GeGlu => {
+            let inner = (2.0 / std::f64::consts::PI).sqrt() * (x + 0.044_715 * x * x * x);
+            0.5 * x * (1.0 + inner.tanh())
+        }
+    }
+}
+
+fn capped(x: f64, cap: Option<f32>) -> f64 {
+    match cap {
+        Some(cap) => f64::from(cap) * (x / f64::from(cap)).tanh(),
+        None => x,
+    }
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
@@ -264,7 +245,11 @@ fn normed(x: &[f64], weights: &[f64], config: &Config) -> Vec<f64> {
     x.iter().zip(weights).map(|(x, weight)| x * scale * weight).collect()
 }
 
-fn turned(mut x: Vec<f64>, position: u32, config: &Config) -> Vec<f64> {
+fn turned(mut x: Vec<f64>, position: u32, local: bool, config: &Config) -> Vec<f64> {
+    let rotary = match &config.window {
+        Some(window) if local => &window.rotary,
+        _ => &config.rotary,
+    };
     let pairs = config.rotary_size / 2;
     for head in x.chunks_exact_mut(config.head_size) {
         for pair in 0..pairs {
@@ -273,7 +258,10 @@ fn turned(mut x: Vec<f64>, position: u32, config: &Config) -> Vec<f64> {
                 RotaryPairing::Halves => (pair, pair + pairs),
             };
             let exponent = -(pair as f64) / pairs as f64;
-            let angle = f64::from(position) * f64::from(config.rotary_base).powf(exponent);
+            let factor = f64::from(rotary.factors.get(pair).copied().unwrap_or(1.0));
+            let angle = f64::from(position) / f64::from(rotary.divisor)
+                * f64::from(rotary.base).powf(exponent)
+                / factor;
             (head[a], head[b]) = (
                 head[a] * angle.cos() - head[b] * angle.sin(),
                 head[a] * angle.sin() + head[b] * angle.cos(),

@@ -8,8 +8,11 @@ use crate::quant::TensorType;
 use crate::tokenizer::byte_alphabet;
 
 /// What the tiny model looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
+    /// As the file names it: `llama`, `qwen2`, `qwen3`, `gemma2` or `gemma3`. Norms that the architecture has are
+    /// written; biases, factors, windows and caps only where asked for below.
+    pub architecture: &'static str,
     /// Components of the residual stream; a multiple of 32.
     pub width: usize,
     /// Components inside the feed-forward blocks; a multiple of 32.
@@ -18,28 +21,82 @@ pub struct Shape {
     pub heads: usize,
     /// Key/value heads.
     pub kv_heads: usize,
+    /// Components of a head where they are not `width / heads`; even.
+    pub head_size: Option<usize>,
     /// Transformer blocks.
     pub layers: usize,
     /// Whether the output layer is a matrix of its own.
     pub untied: bool,
-    /// Format of every matrix; `None` takes all formats in turn.
+    /// Format of every matrix; `None` takes all formats in turn. Where rows are not whole blocks it is Q8_0 or F16.
     pub kind: Option<TensorType>,
+    /// With which of all formats the turn begins.
+    pub first_kind: usize,
     /// Tokens that the model claims to hold.
     pub context: usize,
+    /// Whether queries, keys and values have biases.
+    pub biases: bool,
+    /// Whether there is a table of rotary factors, as Llama 3.1 has.
+    pub rotary_factors: bool,
+    /// Linear rotary scaling by this factor; 1 leaves it out.
+    pub rotary_divisor: f64,
+    /// Tokens of the sliding window; 0 leaves it out.
+    pub window: usize,
+    /// Caps of attention scores and logits; 0 leaves them out.
+    pub caps: (f64, f64),
+    /// Outputs of a rank or classification head; 0 leaves it out.
+    pub head_outputs: usize,
+    /// Whether the head has a layer of its own between.
+    pub head_inner: bool,
 }
 
 impl Default for Shape {
     fn default() -> Self {
         Self {
+            architecture: "llama",
             width: 64,
             feed_forward: 96,
             heads: 4,
             kv_heads: 2,
+            head_size: None,
             layers: 2,
             untied: false,
             kind: None,
+            first_kind: 0,
             context: 8192,
+            biases: false,
+            rotary_factors: false,
+            rotary_divisor: 1.0,
+            window: 0,
+            caps: (0.0, 0.0),
+            head_outputs: 0,
+            head_inner: false,
         }
+    }
+}
+
+impl Shape {
+    /// Components of a head.
+    #[must_use]
+    pub fn head(&self) -> usize {
+        self.head_size.unwrap_or(self.width / self.heads)
+    }
+}
+
+/// What the low-rank adapter for a tiny model looks like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AdapterShape {
+    /// Rows of A.
+    pub rank: usize,
+    /// Divided by the rank, the scale.
+    pub alpha: f64,
+    /// The matrices that it changes, by their names within a block, in every block.
+    pub targets: &'static [&'static str],
+}
+
+impl Default for AdapterShape {
+    fn default() -> Self {
+        let targets = &["attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down"];
+        Self { rank: 4, alpha: 8.0, targets }
     }
 }
 
@@ -61,16 +118,18 @@ pub fn gguf(shape: Shape, seed: u64) -> Vec<u8> {
 
     let mut file = GgufWriter::new();
     let count = |n: usize| Value::Unsigned(n as u64);
-    file.entry("general.architecture", Value::Text("llama".into()))
+    let architecture = shape.architecture;
+    let key = |suffix: &str| format!("{architecture}.{suffix}");
+    file.entry("general.architecture", Value::Text(architecture.into()))
         .entry("general.name", Value::Text("Tiny random model".into()))
-        .entry("llama.block_count", count(shape.layers))
-        .entry("llama.embedding_length", count(shape.width))
-        .entry("llama.feed_forward_length", count(shape.feed_forward))
-        .entry("llama.attention.head_count", count(shape.heads))
-        .entry("llama.attention.head_count_kv", count(shape.kv_heads))
-        .entry("llama.context_length", count(shape.context))
-        .entry("llama.rope.freq_base", Value::Float(10_000.0))
-        .entry("llama.attention.layer_norm_rms_epsilon", Value::Float(1e-5))
+        .entry(&key("block_count"), count(shape.layers))
+        .entry(&key("embedding_length"), count(shape.width))
+        .entry(&key("feed_forward_length"), count(shape.feed_forward))
+        .entry(&key("attention.head_count"), count(shape.heads))
+        .entry(&key("attention.head_count_kv"), count(shape.kv_heads))
+        .entry(&key("context_length"), count(shape.context))
+        .entry(&key("rope.freq_base"), Value::Float(10_000.0))
+        .entry(&key("attention.layer_norm_rms_epsilon"), Value::Float(1e-5))
         .entry("tokenizer.ggml.model", Value::Text("gpt2".into()))
         .entry("tokenizer.ggml.pre", Value::Text("smollm".into()))
         .entry("tokenizer.ggml.tokens", Value::Texts(tokens))
@@ -79,26 +138,106 @@ pub fn gguf(shape: Shape, seed: u64) -> Vec<u8> {
         .entry("tokenizer.ggml.bos_token_id", count(first_special + 1))
         .entry("tokenizer.ggml.eos_token_id", count(first_special + 2))
         .entry("tokenizer.chat_template", Value::Text(TEMPLATE.into()));
+    if let Some(size) = shape.head_size {
+        file.entry(&key("attention.key_length"), count(size));
+        file.entry(&key("attention.value_length"), count(size));
+    }
+    #[expect(clippy::float_cmp, reason = "1 stands for no scaling")]
+    if shape.rotary_divisor != 1.0 {
+        file.entry(&key("rope.scaling.type"), Value::Text("linear".into()));
+        file.entry(&key("rope.scaling.factor"), Value::Float(shape.rotary_divisor));
+    }
+    if shape.window > 0 {
+        file.entry(&key("attention.sliding_window"), count(shape.window));
+    }
+    if shape.caps.0 > 0.0 {
+        file.entry(&key("attn_logit_softcapping"), Value::Float(shape.caps.0));
+    }
+    if shape.caps.1 > 0.0 {
+        file.entry(&key("final_logit_softcapping"), Value::Float(shape.caps.1));
+    }
+    if shape.head_outputs > 0 {
+        file.entry(&key("pooling_type"), count(4));
+    }
 
-    let mut weights = Weights { kind: shape.kind, state: seed, made: 0 };
+    let mut weights = Weights { kind: shape.kind, state: seed, made: shape.first_kind };
     let (width, ff) = (shape.width, shape.feed_forward);
-    let kv = width / shape.heads * shape.kv_heads;
+    let (q, kv) = (shape.heads * shape.head(), shape.kv_heads * shape.head());
+    let head_norms = matches!(architecture, "qwen3" | "gemma3");
+    let post_norms = matches!(architecture, "gemma2" | "gemma3");
     weights.matrix(&mut file, "token_embd.weight", width, vocabulary);
+    if shape.rotary_factors {
+        // From 1 for the fastest pair to 8 for the slowest, as in Llama 3.1.
+        let pairs = shape.head() / 2;
+        let factors = (0..pairs).flat_map(|i| (1.0 + 7.0 * i as f32 / pairs as f32).to_le_bytes());
+        file.tensor("rope_freqs.weight", &[pairs], TensorType::F32, factors.collect());
+    }
     for layer in 0..shape.layers {
         let name = |part: &str| format!("blk.{layer}.{part}.weight");
         weights.norm(&mut file, &name("attn_norm"), width);
-        weights.matrix(&mut file, &name("attn_q"), width, width);
+        weights.matrix(&mut file, &name("attn_q"), width, q);
         weights.matrix(&mut file, &name("attn_k"), width, kv);
         weights.matrix(&mut file, &name("attn_v"), width, kv);
-        weights.matrix(&mut file, &name("attn_output"), width, width);
+        if shape.biases {
+            for (part, len) in [("attn_q", q), ("attn_k", kv), ("attn_v", kv)] {
+                weights.vector(&mut file, &format!("blk.{layer}.{part}.bias"), len, 0.0, 0.3);
+            }
+        }
+        if head_norms {
+            weights.norm(&mut file, &name("attn_q_norm"), shape.head());
+            weights.norm(&mut file, &name("attn_k_norm"), shape.head());
+        }
+        weights.matrix(&mut file, &name("attn_output"), q, width);
+        if post_norms {
+            weights.norm(&mut file, &name("post_attention_norm"), width);
+        }
         weights.norm(&mut file, &name("ffn_norm"), width);
         weights.matrix(&mut file, &name("ffn_gate"), width, ff);
         weights.matrix(&mut file, &name("ffn_up"), width, ff);
         weights.matrix(&mut file, &name("ffn_down"), ff, width);
+        if post_norms {
+            weights.norm(&mut file, &name("post_ffw_norm"), width);
+        }
     }
     weights.norm(&mut file, "output_norm.weight", width);
     if shape.untied {
         weights.matrix(&mut file, "output.weight", width, vocabulary);
+    }
+    if shape.head_outputs > 0 {
+        if shape.head_inner {
+            weights.matrix(&mut file, "cls.weight", width, width);
+            weights.vector(&mut file, "cls.bias", width, 0.0, 0.3);
+        }
+        weights.matrix(&mut file, "cls.output.weight", width, shape.head_outputs);
+        weights.vector(&mut file, "cls.output.bias", shape.head_outputs, 0.0, 0.3);
+    }
+    file.finish()
+}
+
+/// The bytes of an adapter for such a model, with random weights from `seed`.
+#[must_use]
+pub fn adapter_gguf(shape: Shape, adapter: AdapterShape, seed: u64) -> Vec<u8> {
+    let mut file = GgufWriter::new();
+    file.entry("general.type", Value::Text("adapter".into()))
+        .entry("general.architecture", Value::Text(shape.architecture.into()))
+        .entry("general.name", Value::Text("Tiny random adapter".into()))
+        .entry("adapter.type", Value::Text("lora".into()))
+        .entry("adapter.lora.alpha", Value::Float(adapter.alpha));
+    let mut weights = Weights { kind: Some(TensorType::F32), state: seed, made: 0 };
+    let (q, kv) = (shape.heads * shape.head(), shape.kv_heads * shape.head());
+    for layer in 0..shape.layers {
+        for target in adapter.targets {
+            let (inputs, outputs) = match *target {
+                "attn_q" => (shape.width, q),
+                "attn_k" | "attn_v" => (shape.width, kv),
+                "attn_output" => (q, shape.width),
+                "ffn_down" => (shape.feed_forward, shape.width),
+                _ => (shape.width, shape.feed_forward),
+            };
+            let stem = format!("blk.{layer}.{target}.weight");
+            weights.matrix(&mut file, &format!("{stem}.lora_a"), inputs, adapter.rank);
+            weights.matrix(&mut file, &format!("{stem}.lora_b"), adapter.rank, outputs);
+        }
     }
     file.finish()
 }
@@ -123,37 +262,72 @@ impl Weights {
     }
 
     fn norm(&mut self, file: &mut GgufWriter, name: &str, len: usize) {
-        let bytes = (0..len).flat_map(|_| (1.0 + 0.1 * self.unit()).to_le_bytes()).collect();
+        self.vector(file, name, len, 1.0, 0.1);
+    }
+
+    /// Numbers around `middle`, at most `spread` away.
+    fn vector(&mut self, file: &mut GgufWriter, name: &str, len: usize, middle: f32, spread: f32) {
+        let bytes = (0..len).flat_map(|_| (middle + spread * self.unit()).to_le_bytes()).collect();
         file.tensor(name, &[len], TensorType::F32, bytes);
     }
 
     fn matrix(&mut self, file: &mut GgufWriter, name: &str, inputs: usize, outputs: usize) {
         let kinds = crate::quant::SUPPORTED;
-        let kind = self.kind.unwrap_or(kinds[self.made % kinds.len()]);
+        let wanted = self.kind.unwrap_or(kinds[self.made % kinds.len()]);
+        let fits = |kind: &TensorType| inputs.is_multiple_of(kind.block_weights());
+        let kind = [wanted, TensorType::Q8_0].into_iter().find(fits).unwrap_or(TensorType::F16);
         self.made += 1;
-        // Weights of about ±1/sqrt(inputs) keep activations near 1.
+        let blocks = self.blocks(kind, inputs, outputs);
+        file.tensor(name, &[inputs, outputs], kind, blocks);
+    }
+
+    /// Blocks of a format: weights of about ±1/√inputs, which keep activations near 1.
+    fn blocks(&mut self, kind: TensorType, inputs: usize, outputs: usize) -> Vec<u8> {
         let size = 1.7 / (inputs as f32).sqrt();
+        let half = |x: f32| f16::from_f32(x).to_le_bytes();
         let mut bytes = Vec::new();
         for _ in 0..inputs * outputs / kind.block_weights() {
             let scale = size * (1.0 + 0.3 * self.unit());
+            // Everything random first; then the scales, at their places, so that weights have the size wanted.
+            let start = bytes.len();
+            bytes.extend((0..kind.block_bytes()).map(|_| self.byte()));
+            let block = &mut bytes[start..];
+            let mut put = |at: usize, value: [u8; 2]| block[at..at + 2].copy_from_slice(&value);
             match kind {
-                TensorType::F32 => bytes.extend((size * self.unit()).to_le_bytes()),
-                TensorType::F16 => bytes.extend(f16::from_f32(size * self.unit()).to_le_bytes()),
-                TensorType::Bf16 => bytes.extend(half::bf16::from_f32(size * self.unit()).to_le_bytes()),
-                TensorType::Q4_0 => bytes.extend(f16::from_f32(scale / 8.0).to_le_bytes()),
+                TensorType::F32 => block.copy_from_slice(&(size * self.unit()).to_le_bytes()),
+                TensorType::F16 => put(0, half(size * self.unit())),
+                TensorType::Bf16 => put(0, half::bf16::from_f32(size * self.unit()).to_le_bytes()),
+                TensorType::Q4_0 => put(0, half(scale / 8.0)),
                 TensorType::Q4_1 => {
-                    bytes.extend(f16::from_f32(scale / 7.5).to_le_bytes());
-                    bytes.extend(f16::from_f32(-scale).to_le_bytes());
+                    put(0, half(scale / 7.5));
+                    put(2, half(-scale));
                 }
-                TensorType::Q8_0 => bytes.extend(f16::from_f32(scale / 128.0).to_le_bytes()),
+                TensorType::Q5_0 => put(0, half(scale / 16.0)),
+                TensorType::Q5_1 => {
+                    put(0, half(scale / 15.5));
+                    put(2, half(-scale));
+                }
+                TensorType::Q8_0 => put(0, half(scale / 128.0)),
+                // Scales and minima of groups are 0 to 15 and weights 0 to 3.
+                TensorType::Q2K => {
+                    put(80, half(scale / 22.0));
+                    put(82, half(scale / 15.0));
+                }
+                // Scales of groups are -32 to 31 and weights -4 to 3.
+                TensorType::Q3K => put(108, half(scale / 64.0)),
+                // Scales and minima of groups are 0 to 63 and weights 0 to 15.
+                TensorType::Q4K => {
+                    put(0, half(scale / 480.0));
+                    put(2, half(scale / 63.0));
+                }
+                TensorType::Q5K => {
+                    put(0, half(scale / 960.0));
+                    put(2, half(scale / 63.0));
+                }
+                // Scales of groups are -128 to 127 and weights -32 to 31.
+                TensorType::Q6K => put(208, half(scale / 2048.0)),
             }
-            let packed = match kind {
-                TensorType::Q4_0 | TensorType::Q4_1 => 16,
-                TensorType::Q8_0 => 32,
-                _ => 0,
-            };
-            bytes.extend((0..packed).map(|_| self.byte()));
         }
-        file.tensor(name, &[inputs, outputs], kind, bytes);
+        bytes
     }
 }

@@ -1,6 +1,7 @@
 //! Text to tokens and back, built from a GGUF file's own metadata.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use tokenizers::models::bpe::BPE;
 use tokenizers::pre_tokenizers::byte_level::ByteLevel;
@@ -250,28 +251,41 @@ impl Tokenizer {
     pub fn encode(&self, text: &Segments) -> Result<Vec<u32>, LmError> {
         let mut ids = Vec::new();
         for piece in text.pieces() {
-            ids.extend(match piece {
-                Segment::Template(text) => self.encode_template(text)?,
-                Segment::User(text) => self.encode_user(text)?,
-            });
+            ids.extend(self.encode_piece(piece)?);
         }
         Ok(ids)
     }
 
+    fn encode_piece(&self, piece: &Segment) -> Result<Vec<u32>, LmError> {
+        match piece {
+            Segment::Template(text) => self.encode_template(text),
+            Segment::User(text) => self.encode_user(text),
+        }
+    }
+
     /// As [`encode`](Self::encode), for the beginning of a prompt: with the begin token where the model was
-    /// trained with one and the template has not written it.
+    /// trained with one and the template has not written it. Also says which tokens came from which piece.
     ///
     /// # Errors
     /// As for [`encode_user`](Self::encode_user).
-    pub fn encode_start(&self, text: &Segments) -> Result<Vec<u32>, LmError> {
-        let mut ids = self.encode(text)?;
+    pub fn encode_start(&self, text: &Segments) -> Result<(Vec<u32>, Vec<Range<usize>>), LmError> {
+        let mut ids = Vec::new();
+        let mut pieces = Vec::new();
+        for piece in text.pieces() {
+            let start = ids.len();
+            ids.extend(self.encode_piece(piece)?);
+            pieces.push(start..ids.len());
+        }
         if let Some(begin) = self.begin
             && self.add_begin
             && ids.first() != Some(&begin)
         {
             ids.insert(0, begin);
+            for piece in &mut pieces {
+                *piece = piece.start + 1..piece.end + 1;
+            }
         }
-        Ok(ids)
+        Ok((ids, pieces))
     }
 
     /// The bytes of a token; empty for an id outside the vocabulary. A character may be spread over tokens.

@@ -21,12 +21,62 @@ pub struct Branch {
     pub readout: Readout,
 }
 
-/// What is read at the end of a branch.
+/// What is read of a branch: any of these, or several.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Readout {
+    /// The probabilities that the model goes on with each of these options; none if empty.
+    pub options: Vec<AnswerOption>,
+    /// Hidden states.
+    pub states: Vec<StateRequest>,
+    /// What the file's own classification or rank head says of the branch's last token.
+    pub head: bool,
+}
+
+impl Readout {
+    /// Option probabilities alone.
+    #[must_use]
+    pub fn options(options: Vec<AnswerOption>) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Hidden states alone.
+    #[must_use]
+    pub fn states(states: Vec<StateRequest>) -> Self {
+        Self { states, ..Self::default() }
+    }
+
+    /// The answer of the file's own head alone.
+    #[must_use]
+    pub fn head() -> Self {
+        Self { head: true, ..Self::default() }
+    }
+
+    /// These states besides.
+    #[must_use]
+    pub fn and_states(mut self, states: Vec<StateRequest>) -> Self {
+        self.states.extend(states);
+        self
+    }
+}
+
+/// A hidden state: a vector as wide as the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Readout {
-    /// The probability that the model goes on with each of these options.
-    Options(Vec<AnswerOption>),
+pub struct StateRequest {
+    /// 0 for what enters the first block, `i` for what leaves block `i` (counted from 1); before any norm.
+    pub layer: usize,
+    /// Of which tokens.
+    pub pool: Pool,
+}
+
+/// Which tokens' states are taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pool {
+    /// The branch's last token.
+    Last,
+    /// The mean over the branch's own tokens.
+    Branch,
+    /// The mean over the tokens of these pieces of the prefix, for example the response's.
+    Prefix(std::ops::Range<usize>),
 }
 
 /// One option, in every spelling that counts as this option.
@@ -47,12 +97,16 @@ impl AnswerOption {
 }
 
 /// What a branch's readout found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// Natural log-probability of each option, in the order asked; `-inf` is possible, NaN is not.
     pub log_probabilities: Vec<f64>,
-    /// Probability of everything else, 0 to 1.
+    /// Probability of everything else, 0 to 1; 0 where no options were asked for.
     pub outside: f64,
+    /// The states asked for, in the order asked, each as wide as the model.
+    pub states: Vec<Vec<f32>>,
+    /// What the file's head gave, one number per output; empty if it was not asked.
+    pub head: Vec<f32>,
 }
 
 /// Whether to go on.

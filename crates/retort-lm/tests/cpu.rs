@@ -25,7 +25,7 @@ use retort_lm::{
 fn open(shape: Shape, seed: u64) -> (MemorySource, Gguf, Config) {
     let mut source = MemorySource::new("tiny.gguf", gguf(shape, seed));
     let gguf = Gguf::read(&mut source).unwrap();
-    let config = Config::read(&gguf).unwrap();
+    let config = Config::read(&gguf, &mut source).unwrap();
     (source, gguf, config)
 }
 
@@ -36,7 +36,7 @@ fn backend(source: &mut MemorySource, gguf: &Gguf, config: &Config) -> CpuBacken
 fn model(shape: Shape) -> Model<CpuBackend> {
     let (mut source, gguf, config) = open(shape, 7);
     let backend = backend(&mut source, &gguf, &config);
-    Model::new(&gguf, config, backend).unwrap()
+    Model::new(&gguf, config, &mut source, backend).unwrap()
 }
 
 /// The transformer written down once more, slowly: f64, one token and one head at a time, no cache. Equations:
@@ -355,11 +355,11 @@ fn changed(chunk: usize, fails: usize, recovers: bool) -> (Model<Changed>, Rc<Ce
     let calls = Rc::new(Cell::new(0));
     let inner = backend(&mut source, &gguf, &config);
     let backend = Changed { inner, chunk, fails, recovers, calls: calls.clone() };
-    (Model::new(&gguf, config, backend).unwrap(), calls)
+    (Model::new(&gguf, config, &mut source, backend).unwrap(), calls)
 }
 
 fn options(labels: &[&str]) -> Readout {
-    Readout::Options(labels.iter().map(|label| AnswerOption::new(label)).collect())
+    Readout::options(labels.iter().map(|label| AnswerOption::new(label)).collect())
 }
 
 fn question(text: &str, labels: &[&str]) -> Branch {
@@ -606,7 +606,7 @@ fn p48_what_is_too_long_is_refused_before_anything_is_computed() {
     let calls = Rc::new(Cell::new(0));
     let inner = backend(&mut source, &gguf, &config);
     let backend = Changed { inner, chunk: 512, fails: 0, recovers: false, calls: calls.clone() };
-    let mut model = Model::new(&gguf, config, backend).unwrap();
+    let mut model = Model::new(&gguf, config, &mut source, backend).unwrap();
     assert_eq!(model.context_length(), 24);
     let tree = |prefix: usize, branch: usize| PromptTree {
         prefix: Segments::new().user("x".repeat(prefix)),

@@ -388,7 +388,7 @@ fn the_tiny_model_loads_in_little_memory() {
 /// Everything that reads a file.
 fn load(source: &mut MemorySource) -> Result<(), LmError> {
     let gguf = Gguf::read(source)?;
-    let config = Config::read(&gguf)?;
+    let config = Config::read(&gguf, &mut source)?;
     let tokenizer = Tokenizer::read(&gguf, config.vocabulary)?;
     let template = ChatTemplate::read(&gguf, &tokenizer)?;
     template.turn(Some(&Segments::new().template("Be brief.")))?;
@@ -657,10 +657,10 @@ fn p16_a_weight_that_is_not_a_number_is_an_error() {
     bytes[..4].copy_from_slice(&f32::NAN.to_le_bytes());
     let mut source = parts.source();
     let gguf = Gguf::read(&mut source).unwrap();
-    let config = Config::read(&gguf).unwrap();
+    let config = Config::read(&gguf, &mut source).unwrap();
     let backend =
         pollster::block_on(CpuBackend::load(&gguf, &config, &mut source, &mut |_| Flow::Continue)).unwrap();
-    let mut model = Model::new(&gguf, config, backend).unwrap();
+    let mut model = Model::new(&gguf, config, &mut source, backend).unwrap();
     let error = pollster::block_on(model.logits(&[1, 2])).unwrap_err();
     assert_eq!(error.code(), "not_finite", "{error}");
 }

@@ -30,10 +30,10 @@ fn model_file() -> PathBuf {
 fn model() -> Model<CpuBackend> {
     let mut source = FileSource::open(&model_file()).unwrap();
     let gguf = Gguf::read(&mut source).unwrap();
-    let config = Config::read(&gguf).unwrap();
+    let config = Config::read(&gguf, &mut source).unwrap();
     let mut go_on = |_| Flow::Continue;
     let backend = pollster::block_on(CpuBackend::load(&gguf, &config, &mut source, &mut go_on)).unwrap();
-    Model::new(&gguf, config, backend).unwrap()
+    Model::new(&gguf, config, &mut source, backend).unwrap()
 }
 
 fn fixture(name: &str) -> Value {
@@ -96,7 +96,7 @@ fn tree_of(case: &Value, options: &[AnswerOption]) -> PromptTree {
     text.push(pieces.pop().unwrap());
     let mut prefix = Segments::new();
     pieces.into_iter().for_each(|piece| prefix.push(piece));
-    PromptTree { prefix, branches: vec![Branch { text, readout: Readout::Options(options.to_vec()) }] }
+    PromptTree { prefix, branches: vec![Branch { text, readout: Readout::options(options.to_vec()) }] }
 }
 
 /// The largest difference between the answer's log-probabilities and the reference's.
@@ -231,7 +231,7 @@ fn a_tree_equals_separate_prompts() {
                 ))
                 .template("<|im_end|>\n<|im_start|>assistant\nScore:"),
             // Two spellings, one of them two tokens long, and options of which one begins another.
-            readout: Readout::Options(
+            readout: Readout::options(
                 [1, 2, 5, 10, 100].iter().map(|n| AnswerOption::new(&n.to_string())).collect(),
             ),
         })

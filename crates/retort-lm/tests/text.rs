@@ -251,7 +251,7 @@ impl Backend for Scripted {
 fn scripted(script: Vec<u32>) -> Model<Scripted> {
     let parts = Parts::tiny().with("llama.context_length", Value::Unsigned(20));
     let gguf = Gguf::read(&mut parts.source()).unwrap();
-    let config = Config::read(&gguf).unwrap();
+    let config = Config::read(&gguf, &mut source).unwrap();
     Model::new(&gguf, config, Scripted { script: script.into_iter(), forwards: 0 }).unwrap()
 }
 

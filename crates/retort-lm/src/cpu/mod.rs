@@ -5,17 +5,19 @@
 
 mod math;
 
+pub(crate) use math::{dot, rms_norm};
+
 use std::ops::Range;
 
 use candle_core::quantized::{GgmlDType, QStorage, QTensor};
 use candle_core::{Device, Tensor};
 
-use crate::backend::{Backend, Batch, check};
+use crate::backend::{Backend, Batch, Step, check};
 use crate::breath::Breath;
 use crate::config::{Config, RotaryPairing};
 use crate::gguf::Gguf;
 use crate::quant::TensorType;
-use crate::{ByteSource, Flow, LmError};
+use crate::{Adapter, ByteSource, Flow, LmError};
 
 /// Weights per block of rows: 2 MiB as f32, so that a block stays in the cache between dequantizing and
 /// multiplying.
@@ -80,7 +82,14 @@ impl Matrix {
             TensorType::Bf16 => GgmlDType::BF16,
             TensorType::Q4_0 => GgmlDType::Q4_0,
             TensorType::Q4_1 => GgmlDType::Q4_1,
+            TensorType::Q5_0 => GgmlDType::Q5_0,
+            TensorType::Q5_1 => GgmlDType::Q5_1,
             TensorType::Q8_0 => GgmlDType::Q8_0,
+            TensorType::Q2K => GgmlDType::Q2K,
+            TensorType::Q3K => GgmlDType::Q3K,
+            TensorType::Q4K => GgmlDType::Q4K,
+            TensorType::Q5K => GgmlDType::Q5K,
+            TensorType::Q6K => GgmlDType::Q6K,
         };
         let block_rows = (BLOCK_WEIGHTS / inputs).clamp(1, outputs);
         let row_bytes = inputs / kind.block_weights() * kind.block_bytes();
@@ -262,13 +271,13 @@ impl Backend for CpuBackend {
         &mut self,
         batch: &Batch,
         tick: &mut dyn FnMut(f32) -> Flow,
-    ) -> Result<Vec<f32>, LmError> {
+    ) -> Result<Step, LmError> {
         check(batch, &self.config, self.capacity)?;
         let mut breath = Breath::new();
         let width = self.config.width;
         let epsilon = self.config.norm_epsilon;
         let angles: Vec<Vec<(f32, f32)>> =
-            batch.positions.iter().map(|&position| self.config.rotary(position).collect()).collect();
+            batch.positions.iter().map(|&position| self.config.angles(position, false).collect()).collect();
         let mut x = Vec::with_capacity(batch.tokens.len() * width);
         for &token in &batch.tokens {
             self.embedding.row(token as usize, &mut x)?;
@@ -302,7 +311,7 @@ impl Backend for CpuBackend {
             }
         }
         if batch.outputs.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Step::default());
         }
         let ends: Vec<f32> =
             batch.outputs.iter().flat_map(|&row| &x[row as usize * width..][..width]).copied().collect();
@@ -311,7 +320,11 @@ impl Backend for CpuBackend {
         if out.iter().any(|logit| !logit.is_finite()) {
             return Err(LmError::NotFinite { at: "the logits".into() });
         }
-        Ok(out)
+        Ok(Step { logits: out, states: vec![0.0; batch.states.len() * width] })
+    }
+
+    async fn set_adapter(&mut self, _adapter: Option<&Adapter>) -> Result<(), LmError> {
+        Ok(())
     }
 
     async fn reserve(&mut self, slots: usize, keep: usize) -> Result<(), LmError> {

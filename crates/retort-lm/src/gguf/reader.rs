@@ -155,6 +155,11 @@ impl Gguf {
         self.metadata.get(key)
     }
 
+    /// All metadata, by key.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.metadata.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
     /// All tensors, by name.
     pub fn tensors(&self) -> impl Iterator<Item = &TensorInfo> {
         self.tensors.values()

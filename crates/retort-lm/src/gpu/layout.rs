@@ -34,7 +34,7 @@ impl Layout {
             TensorType::Q4_0 | TensorType::Q4_1 => Self::FourBits,
             TensorType::Q8_0 => Self::EightBits,
             TensorType::F16 => Self::Halves,
-            TensorType::F32 | TensorType::Bf16 => Self::Singles,
+            _ => Self::Singles,
         }
     }
 

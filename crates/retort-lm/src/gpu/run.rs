@@ -4,10 +4,10 @@ use super::device::{Buffer, Gpu, PARAMETER_BYTES, PARAMETER_STRIDE};
 use super::layout::{GROUP, Layout};
 use super::shader::{ATTENTION_TILE, Kernel, Role, Shape, THREADS, TILE_COLUMNS, VECTOR_COLUMNS};
 use super::weights::{Arrangement, Loader, Matrix, Part};
-use crate::backend::{Backend, Batch, check};
+use crate::backend::{Backend, Batch, Step as Found, check};
 use crate::config::{Config, RotaryPairing};
 use crate::gguf::Gguf;
-use crate::{ByteSource, Flow, LmError};
+use crate::{Adapter, ByteSource, Flow, LmError};
 
 /// Slots by which the cache grows at least.
 const SLOT_STEP: usize = 256;
@@ -516,7 +516,7 @@ impl GpuBackend {
         write(&buffers.tiles, bytemuck::cast_slice(tiles));
         let mut angles = Vec::with_capacity(batch.positions.len() * self.config.rotary_size);
         for &position in &batch.positions {
-            angles.extend(self.config.rotary(position).flat_map(|(cosine, sine)| [cosine, sine]));
+            angles.extend(self.config.angles(position, false).flat_map(|(cosine, sine)| [cosine, sine]));
         }
         write(&buffers.angles, bytemuck::cast_slice(&angles));
     }
@@ -607,7 +607,7 @@ impl Backend for GpuBackend {
         &mut self,
         batch: &Batch,
         _tick: &mut dyn FnMut(f32) -> Flow,
-    ) -> Result<Vec<f32>, LmError> {
+    ) -> Result<Found, LmError> {
         self.gpu.alive()?;
         check(batch, &self.config, self.slots)?;
         let (blocks, tiles) = attention_tiles(batch, self.config.heads / self.config.kv_heads);
@@ -629,7 +629,11 @@ impl Backend for GpuBackend {
         for picks in rest.chunks(most_picks) {
             self.submit(workspace, batch, false, picks, &mut logits).await?;
         }
-        Ok(logits)
+        Ok(Found { logits, states: vec![0.0; batch.states.len() * self.config.width] })
+    }
+
+    async fn set_adapter(&mut self, _adapter: Option<&Adapter>) -> Result<(), LmError> {
+        Ok(())
     }
 
     async fn reserve(&mut self, slots: usize, keep: usize) -> Result<(), LmError> {

@@ -17,7 +17,7 @@ use crate::backend::{Backend, Batch, View};
 use crate::config::Config;
 use crate::gguf::{Gguf, GgufWriter, Value};
 use crate::quant::{SUPPORTED, TensorType};
-use crate::reference::{self, TinyModel};
+use crate::reference;
 use crate::{Flow, LmError, MemorySource};
 
 const ROLES: [Role; 4] = [Role::Project, Role::Residual, Role::GateUp, Role::Output];
@@ -284,7 +284,7 @@ fn workgroups_spread_over_two_dimensions() {
 fn load_on(gpu: Gpu, bytes: &[u8]) -> Result<GpuBackend, LmError> {
     let mut source = MemorySource::new("tiny.gguf", bytes.to_vec());
     let gguf = Gguf::read(&mut source)?;
-    let config = Config::read(&gguf)?;
+    let config = Config::read(&gguf, &mut source)?;
     block_on(GpuBackend::load(gpu, &gguf, &config, &mut source, &mut |_| Flow::Continue))
 }
 
@@ -462,7 +462,7 @@ fn loading_reports_progress_and_can_be_cancelled() {
     let bytes = TinyModel::default().gguf();
     let mut source = MemorySource::new("tiny.gguf", bytes.clone());
     let gguf = Gguf::read(&mut source).unwrap();
-    let config = Config::read(&gguf).unwrap();
+    let config = Config::read(&gguf, &mut source).unwrap();
     let mut seen = Vec::new();
     let mut go = |done: u64| {
         seen.push(done);
