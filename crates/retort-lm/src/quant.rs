@@ -140,7 +140,8 @@ impl TensorType {
                 let mut quants = [0u8; 256];
                 let mut scales = [(0.0, 0.0); 16];
                 let group = self.unpack(b, &mut quants, &mut scales);
-                for ((o, q), (d, m)) in o.chunks_exact_mut(group).zip(quants.chunks_exact(group)).zip(scales) {
+                for ((o, q), (d, m)) in o.chunks_exact_mut(group).zip(quants.chunks_exact(group)).zip(scales)
+                {
                     for (o, q) in o.iter_mut().zip(q) {
                         *o = self.affine(*q, d, m);
                     }
@@ -233,7 +234,8 @@ impl TensorType {
                     *scale = (d * (f32::from(low | high << 4) - 32.0), 0.0);
                 }
                 let (masks, low) = (&block[..32], &block[32..96]);
-                for (h, (half, packed)) in quants.chunks_exact_mut(128).zip(low.chunks_exact(32)).enumerate() {
+                for (h, (half, packed)) in quants.chunks_exact_mut(128).zip(low.chunks_exact(32)).enumerate()
+                {
                     for (shift, part) in half.chunks_exact_mut(32).enumerate() {
                         for ((q, byte), mask) in part.iter_mut().zip(packed).zip(masks) {
                             // A third bit that is not set takes 4 away.

@@ -267,11 +267,7 @@ impl CpuBackend {
 }
 
 impl Backend for CpuBackend {
-    async fn forward(
-        &mut self,
-        batch: &Batch,
-        tick: &mut dyn FnMut(f32) -> Flow,
-    ) -> Result<Step, LmError> {
+    async fn forward(&mut self, batch: &Batch, tick: &mut dyn FnMut(f32) -> Flow) -> Result<Step, LmError> {
         check(batch, &self.config, self.capacity)?;
         let mut breath = Breath::new();
         let width = self.config.width;
