@@ -388,7 +388,7 @@ fn the_tiny_model_loads_in_little_memory() {
 /// Everything that reads a file.
 fn load(source: &mut MemorySource) -> Result<(), LmError> {
     let gguf = Gguf::read(source)?;
-    let config = Config::read(&gguf, &mut source)?;
+    let config = Config::read(&gguf, source)?;
     let tokenizer = Tokenizer::read(&gguf, config.vocabulary)?;
     let template = ChatTemplate::read(&gguf, &tokenizer)?;
     template.turn(Some(&Segments::new().template("Be brief.")))?;
