@@ -85,7 +85,11 @@ impl LanguageModel for Fake {
             }
             let options = &branch.readout.options;
             let count = options.len();
-            let even = || Answer { log_probabilities: vec![(0.9 / count as f64).ln(); count], outside: 0.1, ..Answer::default() };
+            let even = || Answer {
+                log_probabilities: vec![(0.9 / count as f64).ln(); count],
+                outside: 0.1,
+                ..Answer::default()
+            };
             let answer = self.answers.pop_front().unwrap_or_else(|| Ok(even()))?;
             watch.answered(index, &answer);
             answers.push(answer);
@@ -129,7 +133,11 @@ impl LanguageModel for Fake {
 /// An answer with these probabilities.
 fn answer(probabilities: &[f64]) -> Result<Answer, LmError> {
     let outside = 1.0 - probabilities.iter().sum::<f64>();
-    Ok(Answer { log_probabilities: probabilities.iter().map(|p| p.ln()).collect(), outside, ..Answer::default() })
+    Ok(Answer {
+        log_probabilities: probabilities.iter().map(|p| p.ln()).collect(),
+        outside,
+        ..Answer::default()
+    })
 }
 
 fn failure() -> LmError {
