@@ -107,6 +107,12 @@ const TEMPLATE: &str = "{% for message in messages %}{{'<|im_start|>' + message[
 /// The bytes of a GGUF file with random weights from `seed`.
 #[must_use]
 pub fn gguf(shape: Shape, seed: u64) -> Vec<u8> {
+    writer(shape, seed).finish()
+}
+
+/// The same, not yet written: whole or split.
+#[must_use]
+pub fn writer(shape: Shape, seed: u64) -> GgufWriter {
     let mut tokens: Vec<String> = byte_alphabet().iter().map(char::to_string).collect();
     let merges = ["t h", "th e", "i n", "Ġ a", "Ġ th", "e r", "o n", "Ġ Ġ"];
     tokens.extend(merges.iter().map(|merge| merge.replace(' ', "")));
@@ -211,7 +217,7 @@ pub fn gguf(shape: Shape, seed: u64) -> Vec<u8> {
         weights.matrix(&mut file, "cls.output.weight", width, shape.head_outputs);
         weights.vector(&mut file, "cls.output.bias", shape.head_outputs, 0.0, 0.3);
     }
-    file.finish()
+    file
 }
 
 /// The bytes of an adapter for such a model, with random weights from `seed`.
