@@ -15,7 +15,7 @@ use retort_judge::{
     RubricVerdict, RunContext, TextRole, Truncation, Unscored, Verdict, judge, sha256_hex,
 };
 use retort_lm::{
-    Answer, BackendKind, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Readout, Segment,
+    Answer, BackendKind, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment,
     Segments, StopReason, Turn, Usage, Watch,
 };
 use retort_rubric::{Rubric, RubricOption, builtin};
@@ -85,7 +85,11 @@ impl LanguageModel for Fake {
             }
             let options = &branch.readout.options;
             let count = options.len();
-            let even = || Answer { log_probabilities: vec![(0.9 / count as f64).ln(); count], outside: 0.1, ..Answer::default() };
+            let even = || Answer {
+                log_probabilities: vec![(0.9 / count as f64).ln(); count],
+                outside: 0.1,
+                ..Answer::default()
+            };
             let answer = self.answers.pop_front().unwrap_or_else(|| Ok(even()))?;
             watch.answered(index, &answer);
             answers.push(answer);
@@ -121,6 +125,10 @@ impl LanguageModel for Fake {
         Ok(Turn { open, close: Segments::new().template("<|im_end|>\n<|im_start|>assistant\n") })
     }
 
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        Err(LmError::Template { problem: "no exchange is expected".into() })
+    }
+
     fn usage(&self) -> Usage {
         Usage { computed: 40, reused: 2 }
     }
@@ -129,7 +137,11 @@ impl LanguageModel for Fake {
 /// An answer with these probabilities.
 fn answer(probabilities: &[f64]) -> Result<Answer, LmError> {
     let outside = 1.0 - probabilities.iter().sum::<f64>();
-    Ok(Answer { log_probabilities: probabilities.iter().map(|p| p.ln()).collect(), outside, ..Answer::default() })
+    Ok(Answer {
+        log_probabilities: probabilities.iter().map(|p| p.ln()).collect(),
+        outside,
+        ..Answer::default()
+    })
 }
 
 fn failure() -> LmError {
@@ -542,7 +554,11 @@ fn context() -> RunContext {
         model: ModelIdentity {
             name: "tiny.gguf".into(),
             sha256: Some(sha256_hex(b"tiny")),
-            adapter: Some(AdapterIdentity { name: "a".into(), sha256: sha256_hex(b"a") }),
+            adapter: Some(AdapterIdentity {
+                name: "a".into(),
+                sha256: Some(sha256_hex(b"a")),
+                strength: 0.5,
+            }),
         },
         backend: BackendKind::Cpu,
         device: "a script".into(),

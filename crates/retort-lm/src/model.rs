@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use crate::adapter::Adapter;
 use crate::backend::{Backend, Batch, StateSum, Step};
-use crate::config::Config;
+use crate::config::{Config, Head};
 use crate::gguf::Gguf;
 use crate::head::HeadWeights;
 use crate::plan::{Found, Plan, log_sum_exp, mean};
 use crate::template::ChatTemplate;
 use crate::tokenizer::Tokenizer;
 use crate::{
-    Answer, ByteSource, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason, Turn, Usage,
+    Answer, ByteSource, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason, Turn, Usage,
     Watch,
 };
 
@@ -336,6 +336,14 @@ impl<B: Backend> LanguageModel for Model<B> {
 
     fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
         self.template.turn(system)
+    }
+
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        self.template.exchange()
+    }
+
+    fn own_head(&self) -> Option<&Head> {
+        self.config.head.as_ref()
     }
 
     fn usage(&self) -> Usage {
