@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use indicatif::ProgressBar;
-use retort_judge::{ModelIdentity, Observer, Record, Request, RubricVerdict, RunContext, judge};
+use retort_judge::{ModelIdentity, Observer, Record, Request, RubricVerdict, RunContext, Wording, judge};
 use retort_lm::{BackendChoice, FileSource, Flow, LmError};
 use retort_models::{Store, sha256_file};
 use retort_rubric::{Format, Rubric};
@@ -80,6 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         response: texts.next().flatten().unwrap_or_default(),
         reference: texts.next().flatten(),
         rubrics: rubrics(args)?,
+        wording: Wording::Full,
     };
 
     let store = Store::open()?;

@@ -14,7 +14,7 @@ mod prompt;
 mod record;
 mod verdict;
 
-pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, judge};
+pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, Wording, judge};
 pub use prompt::{TextRole, Truncation};
 pub use record::{AdapterIdentity, InputHashes, ModelIdentity, Record, RunContext, Timings, sha256_hex};
 pub use verdict::{Method, OptionProbability, RubricVerdict, Unscored, Verdict};

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use js_sys::{Error, Function, Reflect};
 use retort_judge::{
     JudgeError, ModelIdentity, Observer, Planned, Record, Request, RubricVerdict, RunContext, Truncation,
+    Wording,
 };
 use retort_lm::{AnyBackend, BackendChoice, BackendKind, Flow, LmError, LoadProgress, Model};
 use retort_rubric::Rubric;
@@ -122,6 +123,8 @@ struct JudgeRequest {
     #[serde(default)]
     reference: Option<String>,
     rubrics: Vec<Rubric>,
+    #[serde(default)]
+    wording: Wording,
 }
 
 #[derive(Serialize)]
@@ -202,8 +205,9 @@ impl Engine {
         on_event: OnEvent,
         cancel: &Cancel,
     ) -> Result<JsJudgeRecord, Error> {
-        let JudgeRequest { prompt, response, reference, rubrics } = from_js(request.into(), "request")?;
-        let request = Request { prompt, response, reference, rubrics };
+        let JudgeRequest { prompt, response, reference, rubrics, wording } =
+            from_js(request.into(), "request")?;
+        let request = Request { prompt, response, reference, rubrics, wording };
         let mut listener = Listener { on_event: Function::from(JsValue::from(on_event)), cancel };
         let start = js_sys::Date::now();
         let judgement = retort_judge::judge(&mut self.model, &request, &mut listener)

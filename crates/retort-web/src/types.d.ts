@@ -68,6 +68,11 @@ export interface JudgeRequest {
   response: string;
   reference?: string;
   rubrics: Rubric[];
+  /**
+   * How much of each rubric the model reads: all of it ("full", where nothing is said), or only its short question,
+   * for a model that was trained on the rubrics.
+   */
+  wording?: "full" | "short";
 }
 
 export interface OptionProbability {
@@ -123,6 +128,8 @@ export interface JudgeRecord {
   device: string;
   seed: number | null;
   orders: string[];
+  /** Absent where the model read the rubrics in full. */
+  wording?: "short";
   verdicts: RubricVerdict[];
   truncations: Truncation[];
   /** What happened on the way that a person should know, such as a GPU that failed in mid-run. */
