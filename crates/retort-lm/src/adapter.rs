@@ -134,11 +134,16 @@ impl Adapter {
                     }
                     continue;
                 }
-                return Err(wrong(format!("the tensor \"{}\" is no part of a low-rank adapter", tensor.name)));
+                return Err(wrong(format!(
+                    "the tensor \"{}\" is no part of a low-rank adapter",
+                    tensor.name
+                )));
             };
             let place = place(stem).ok_or_else(|| {
                 let names = Target::ALL.map(Target::tensor).join(", ");
-                wrong(format!("it changes \"{stem}\", and only these matrices of a block can be changed: {names}"))
+                wrong(format!(
+                    "it changes \"{stem}\", and only these matrices of a block can be changed: {names}"
+                ))
             })?;
             if place.0 >= config.layers {
                 return Err(wrong(format!(
@@ -170,7 +175,10 @@ impl Adapter {
                 )));
             }
             if rank > MAX_RANK {
-                return Err(wrong(format!("\"{}\" has rank {rank}; at most {MAX_RANK} is read", tensor.name)));
+                return Err(wrong(format!(
+                    "\"{}\" has rank {rank}; at most {MAX_RANK} is read",
+                    tensor.name
+                )));
             }
             let mut values = |name: &str, shape: [usize; 2]| -> Result<Vec<f32>, LmError> {
                 let mut bytes = Vec::new();

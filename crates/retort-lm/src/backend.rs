@@ -107,11 +107,7 @@ pub trait Backend {
     /// [`LmError::OutOfMemory`], [`LmError::Gpu`] or [`LmError::Compute`]; [`LmError::Cancelled`] when
     /// `tick`, which is told now and then what share of the batch (0 to 1) is done, says [`Flow::Stop`].
     /// The cache slots of the batch then hold nothing of use.
-    async fn forward(
-        &mut self,
-        batch: &Batch,
-        tick: &mut dyn FnMut(f32) -> Flow,
-    ) -> Result<Step, LmError>;
+    async fn forward(&mut self, batch: &Batch, tick: &mut dyn FnMut(f32) -> Flow) -> Result<Step, LmError>;
 
     /// Applies this adapter from now on, beside the base's weights, in place of the one before; `None` takes it
     /// away. What the cache holds was computed without it and is of no more use.

@@ -278,7 +278,8 @@ impl Config {
             Some(scaling) => {
                 return Err(unsupported(
                     format!("rotary scaling \"{scaling}\""),
-                    "choose a model whose file says \"linear\" or \"none\", or carries rope_freqs.weight".into(),
+                    "choose a model whose file says \"linear\" or \"none\", or carries rope_freqs.weight"
+                        .into(),
                 ));
             }
         };

@@ -166,9 +166,3 @@ impl LmError {
         }
     }
 }
-
-impl From<candle_core::Error> for LmError {
-    fn from(error: candle_core::Error) -> Self {
-        Self::Compute { problem: error.to_string() }
-    }
-}

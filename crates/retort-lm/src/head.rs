@@ -1,7 +1,7 @@
 //! Reward models, classifiers and rerankers: a small head on the last token's state.
 
-use crate::cpu::rms_norm;
 use crate::config::Config;
+use crate::cpu::rms_norm;
 use crate::gguf::Gguf;
 use crate::{ByteSource, LmError};
 

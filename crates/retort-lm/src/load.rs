@@ -181,11 +181,7 @@ impl Running {
 }
 
 impl Backend for AnyBackend {
-    async fn forward(
-        &mut self,
-        batch: &Batch,
-        tick: &mut dyn FnMut(f32) -> Flow,
-    ) -> Result<Step, LmError> {
+    async fn forward(&mut self, batch: &Batch, tick: &mut dyn FnMut(f32) -> Flow) -> Result<Step, LmError> {
         match &mut self.running {
             Running::Cpu(backend) => backend.forward(batch, tick).await,
             Running::Gpu(backend) => backend.forward(batch, tick).await,

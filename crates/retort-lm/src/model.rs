@@ -11,8 +11,8 @@ use crate::plan::{Found, Plan, log_sum_exp, mean};
 use crate::template::ChatTemplate;
 use crate::tokenizer::Tokenizer;
 use crate::{
-    Answer, ByteSource, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason, Turn, Usage,
-    Watch,
+    Answer, ByteSource, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason,
+    Turn, Usage, Watch,
 };
 
 /// A language model that runs on a backend.
@@ -194,8 +194,7 @@ impl<B: Backend> Model<B> {
 
     /// Runs a batch of any size, part by part.
     async fn run_parts(&mut self, batch: &Batch, meter: &mut Meter<'_>) -> Result<Step, LmError> {
-        let mut all =
-            Step { logits: Vec::new(), states: vec![0.0; batch.states.len() * self.config.width] };
+        let mut all = Step { logits: Vec::new(), states: vec![0.0; batch.states.len() * self.config.width] };
         let mut first = 0;
         while first < batch.tokens.len() {
             let end = (first + self.backend.chunk().max(1)).min(batch.tokens.len());

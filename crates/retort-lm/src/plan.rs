@@ -162,9 +162,7 @@ impl PlannedBranch {
 
     /// Copies of paths to the inner nodes below the root.
     fn continuations(&self) -> impl Iterator<Item = &[u32]> {
-        self.options
-            .iter()
-            .flat_map(|trie| trie.inner().skip(1).map(|node| trie.nodes[node].path.as_slice()))
+        self.options.iter().flat_map(|trie| trie.inner().skip(1).map(|node| trie.nodes[node].path.as_slice()))
     }
 
     /// Rows that this branch adds to a batch: its own, and a copy of the path to every inner node.
@@ -206,7 +204,8 @@ impl Plan {
                     Pool::Branch => PlannedState::Own { layer, last: false },
                     Pool::Prefix(range) => {
                         let tokens = pieces.get(range.clone()).and_then(|pieces| {
-                            Some(pieces.first()?.start..pieces.last()?.end).filter(|tokens| !tokens.is_empty())
+                            Some(pieces.first()?.start..pieces.last()?.end)
+                                .filter(|tokens| !tokens.is_empty())
                         });
                         let tokens = tokens.ok_or_else(|| {
                             wrong(format!("there are no tokens in pieces {range:?} of the prefix"))
@@ -284,7 +283,11 @@ impl Plan {
             for state in &branch.states {
                 if let PlannedState::Own { layer, last } = *state {
                     let sum = StateSum { layer, first_row, rows };
-                    batch.states.push(if last { StateSum { first_row: last_row, rows: 1, ..sum } } else { sum });
+                    batch.states.push(if last {
+                        StateSum { first_row: last_row, rows: 1, ..sum }
+                    } else {
+                        sum
+                    });
                 }
             }
             if branch.head {

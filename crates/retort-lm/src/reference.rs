@@ -94,9 +94,10 @@ pub fn run(
                 false => None,
             },
             post_norms: match config.post_norms {
-                true => {
-                    Some((part("post_attention_norm.weight", &[width])?, part("post_ffw_norm.weight", &[width])?))
-                }
+                true => Some((
+                    part("post_attention_norm.weight", &[width])?,
+                    part("post_ffw_norm.weight", &[width])?,
+                )),
                 false => None,
             },
             feed_forward_norm: part("ffn_norm.weight", &[width])?,
@@ -154,8 +155,8 @@ pub fn run(
                     let shares: Vec<f64> = seen
                         .iter()
                         .map(|&slot| {
-                            let score =
-                                dot(query, &keys[index][slot][own.clone()]) * f64::from(config.attention_scale);
+                            let score = dot(query, &keys[index][slot][own.clone()])
+                                * f64::from(config.attention_scale);
                             capped(score, config.attention_cap).exp()
                         })
                         .collect();

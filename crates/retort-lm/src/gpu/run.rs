@@ -603,11 +603,7 @@ async fn load_model(loader: &mut Loader<'_>, config: &Config) -> Result<Model, L
 }
 
 impl Backend for GpuBackend {
-    async fn forward(
-        &mut self,
-        batch: &Batch,
-        _tick: &mut dyn FnMut(f32) -> Flow,
-    ) -> Result<Found, LmError> {
+    async fn forward(&mut self, batch: &Batch, _tick: &mut dyn FnMut(f32) -> Flow) -> Result<Found, LmError> {
         self.gpu.alive()?;
         check(batch, &self.config, self.slots)?;
         let (blocks, tiles) = attention_tiles(batch, self.config.heads / self.config.kv_heads);
