@@ -137,7 +137,7 @@ fn line(name: &str, took: Duration, said: &str) -> String {
 }
 
 /// Vulkan's software driver wants a folder of the user's own; containers seldom have one.
-fn runtime_dir(workspace: &Workspace) -> Result<Option<PathBuf>, Error> {
+pub(crate) fn runtime_dir(workspace: &Workspace) -> Result<Option<PathBuf>, Error> {
     if std::env::var_os("XDG_RUNTIME_DIR").is_some() || !cfg!(target_os = "linux") {
         return Ok(None);
     }

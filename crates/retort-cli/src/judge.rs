@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use indicatif::ProgressBar;
-use retort_judge::{Observer, Record, Request, RubricVerdict, judge};
+use retort_judge::{Observer, Record, Request, RubricVerdict, Wording, judge};
 use retort_lm::Flow;
 use retort_rubric::{Format, Rubric};
 
@@ -50,6 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         response: texts.next().flatten().unwrap_or_default(),
         reference: texts.next().flatten(),
         rubrics: rubrics(args)?,
+        wording: Wording::Full,
     };
 
     let interrupt = Interrupt::listen();

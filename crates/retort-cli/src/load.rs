@@ -112,11 +112,15 @@ impl ModelArgs {
         };
 
         let loading = progress::bytes("Loading", 0);
-        let model = pollster::block_on(retort_lm::load(Box::new(source), self.backend.into(), &mut |step| {
-            loading.set_length(step.total_bytes);
-            loading.set_position(step.loaded_bytes);
-            interrupt.flow()
-        }));
+        let model = pollster::block_on(retort_lm::load(
+            Box::new(source),
+            retort_lm::BackendChoice::from(self.backend),
+            &mut |step| {
+                loading.set_length(step.total_bytes);
+                loading.set_position(step.loaded_bytes);
+                interrupt.flow()
+            },
+        ));
         loading.finish_and_clear();
         let mut loaded = match model {
             Err(LmError::Cancelled) => return Ok(None),

@@ -2,6 +2,7 @@
 
 use retort_lm::{Answer, Flow, LanguageModel, LmError, Usage, Watch};
 use retort_rubric::{InvalidRubric, Rubric};
+use serde::{Deserialize, Serialize};
 
 use crate::prompt::{self, Truncation};
 use crate::verdict::{RubricVerdict, Unscored, Verdict, from_answer};
@@ -17,6 +18,27 @@ pub struct Request {
     pub reference: Option<String>,
     /// What to rate; at least one.
     pub rubrics: Vec<Rubric>,
+    /// How much of each rubric the model reads.
+    pub wording: Wording,
+}
+
+/// How much of a rubric the model reads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wording {
+    /// Name, criterion and the description of every level: for a model that knows nothing of the rubric.
+    #[default]
+    Full,
+    /// The rubric's short question, or its criterion where it has none: for a model that was trained on the
+    /// rubric and needs only to be told which one is meant.
+    Short,
+}
+
+impl Wording {
+    /// Whether it is what records leave unsaid.
+    pub(crate) fn is_full(&self) -> bool {
+        *self == Self::Full
+    }
 }
 
 impl Request {

@@ -17,7 +17,7 @@ mod record;
 mod reward;
 mod verdict;
 
-pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, judge};
+pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, Wording, judge};
 pub use prompt::{TextRole, Truncation};
 pub use record::{AdapterIdentity, InputHashes, ModelIdentity, Record, RunContext, Timings, sha256_hex};
 pub use reward::{Reward, RewardInputHashes, RewardRecord, RewardRequest, Rewards, reward};

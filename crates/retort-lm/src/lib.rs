@@ -34,7 +34,9 @@ mod tree;
 
 pub use adapter::Adapter;
 pub use error::LmError;
-pub use load::{AnyBackend, BackendChoice, BackendKind, LoadProgress, LoadStage, Placement, load};
+pub use load::{
+    AnyBackend, BackendChoice, BackendKind, LoadOptions, LoadProgress, LoadStage, Placement, load,
+};
 pub use model::Model;
 #[cfg(not(target_arch = "wasm32"))]
 pub use source::FileSource;

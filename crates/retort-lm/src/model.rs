@@ -44,6 +44,15 @@ impl Parts {
         let head = HeadWeights::read(gguf, config, source)?;
         Ok(Self { tokenizer, template, head })
     }
+
+    /// Tokens of a short text, for a check: at least one.
+    pub(crate) fn encode(&self, text: &str) -> Result<Vec<u32>, LmError> {
+        let (mut tokens, _) = self.tokenizer.encode_start(&Segments::new().user(text))?;
+        if tokens.is_empty() {
+            tokens.push(0);
+        }
+        Ok(tokens)
+    }
 }
 
 impl<B: Backend> Model<B> {

@@ -143,10 +143,11 @@ fn differences<B: Backend>(
 
     let wanted = case.expected["states"].as_array().unwrap();
     let layer = |state: &Value| state["layer"].as_u64().unwrap() as usize;
-    let states = wanted.iter().flat_map(|state| {
-        [Pool::Last, Pool::Branch].map(|pool| StateRequest { layer: layer(state), pool })
-    });
-    let readout = Readout { states: states.collect(), head: case.expected["head"].is_array(), ..Readout::default() };
+    let states = wanted
+        .iter()
+        .flat_map(|state| [Pool::Last, Pool::Branch].map(|pool| StateRequest { layer: layer(state), pool }));
+    let readout =
+        Readout { states: states.collect(), head: case.expected["head"].is_array(), ..Readout::default() };
     let text = Segments::new().user(fixture.text.as_str());
     let tree = PromptTree { prefix: Segments::new(), branches: vec![Branch { text, readout }] };
     let answer = pollster::block_on(model.answer(&tree, &mut NoWatch)).unwrap().remove(0);
@@ -191,7 +192,10 @@ fn the_reference_agrees_with_transformers() {
             adapter: None,
             batches: Vec::new(),
         });
-        println!("{}: logits, states, head off by {:.1e} {:.1e} {:.1e}", case.name, found[0], found[1], found[2]);
+        println!(
+            "{}: logits, states, head off by {:.1e} {:.1e} {:.1e}",
+            case.name, found[0], found[1], found[2]
+        );
         if !found.iter().all(|off| *off < 1e-4) {
             writeln!(wrong, "{}: {found:?}", case.name).unwrap();
         }
@@ -208,7 +212,10 @@ fn the_cpu_agrees_with_transformers() {
         let found = differences(case, &fixture, |gguf, config, source| {
             pollster::block_on(CpuBackend::load(gguf, config, source, &mut |_| Flow::Continue)).unwrap()
         });
-        println!("{}: logits, states, head off by {:.1e} {:.1e} {:.1e}", case.name, found[0], found[1], found[2]);
+        println!(
+            "{}: logits, states, head off by {:.1e} {:.1e} {:.1e}",
+            case.name, found[0], found[1], found[2]
+        );
         if !found.iter().all(|off| *off < 2e-2) {
             writeln!(wrong, "{}: {found:?}", case.name).unwrap();
         }

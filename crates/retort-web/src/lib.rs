@@ -13,7 +13,7 @@ use std::rc::Rc;
 use js_sys::{Error, Function, Reflect};
 use retort_judge::{
     AdapterIdentity, JudgeError, ModelIdentity, Observer, Planned, Record, Request, RewardRecord,
-    RewardRequest, RubricVerdict, RunContext, Truncation,
+    RewardRequest, RubricVerdict, RunContext, Truncation, Wording,
 };
 use retort_lm::config::Head;
 use retort_lm::{
@@ -108,6 +108,8 @@ struct LoadOptions {
     name: String,
     #[serde(default)]
     sha256: Option<String>,
+    #[serde(default)]
+    tuning: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -128,6 +130,7 @@ struct EngineInfo<'a> {
     backend: BackendKind,
     reason: &'a str,
     device: &'a str,
+    tuning: Option<&'a str>,
     model: ModelInfo<'a>,
     adapter: Option<AdapterInfo<'a>>,
 }
@@ -168,6 +171,8 @@ struct JudgeRequest {
     #[serde(default)]
     reference: Option<String>,
     rubrics: Vec<Rubric>,
+    #[serde(default)]
+    wording: Wording,
 }
 
 #[derive(Deserialize)]
@@ -219,8 +224,8 @@ impl Engine {
             emit(&on_progress, &progress);
             cancel.flow()
         };
-        let model =
-            retort_lm::load(Box::new(source), options.backend, &mut report).await.map_err(lm_error)?;
+        let chosen = retort_lm::LoadOptions { backend: options.backend, tuning: options.tuning.clone() };
+        let model = retort_lm::load(Box::new(source), chosen, &mut report).await.map_err(lm_error)?;
         Ok(Self { model, options, file_bytes, adapter: None })
     }
 
@@ -262,6 +267,7 @@ impl Engine {
             backend: placement.backend,
             reason: &placement.reason,
             device: &placement.device,
+            tuning: placement.tuning.as_deref(),
             model: ModelInfo {
                 name: &self.options.name,
                 sha256: self.options.sha256.as_deref(),
@@ -299,8 +305,9 @@ impl Engine {
         on_event: OnEvent,
         cancel: &Cancel,
     ) -> Result<JsJudgeRecord, Error> {
-        let JudgeRequest { prompt, response, reference, rubrics } = from_js(request.into(), "request")?;
-        let request = Request { prompt, response, reference, rubrics };
+        let JudgeRequest { prompt, response, reference, rubrics, wording } =
+            from_js(request.into(), "request")?;
+        let request = Request { prompt, response, reference, rubrics, wording };
         let mut listener = Listener { on_event: Function::from(JsValue::from(on_event)), cancel };
         let start = js_sys::Date::now();
         let judgement =

@@ -18,6 +18,8 @@ export interface LoadOptions {
   name: string;
   /** SHA-256 of the file in lower-case hex where it is known; kept in the record. */
   sha256?: string;
+  /** What `EngineInfo.tuning` said in this browser before: the GPU then need not be measured again. */
+  tuning?: string;
 }
 
 export interface AdapterOptions {
@@ -50,6 +52,8 @@ export interface EngineInfo {
   reason: string;
   /** GPU adapter or CPU instruction set, as far as it is known. */
   device: string;
+  /** What was measured on the GPU, to be kept for the next start; null on the CPU. */
+  tuning: string | null;
   model: {
     name: string;
     sha256: string | null;
@@ -92,6 +96,11 @@ export interface JudgeRequest {
   response: string;
   reference?: string;
   rubrics: Rubric[];
+  /**
+   * How much of each rubric the model reads: all of it ("full", where nothing is said), or only its short question,
+   * for a model that was trained on the rubrics.
+   */
+  wording?: "full" | "short";
 }
 
 export interface OptionProbability {
@@ -153,6 +162,8 @@ export interface JudgeRecord {
   device: string;
   seed: number | null;
   orders: string[];
+  /** Absent where the model read the rubrics in full. */
+  wording?: "short";
   verdicts: RubricVerdict[];
   truncations: Truncation[];
   /** What happened on the way that a person should know, such as a GPU that failed in mid-run. */
