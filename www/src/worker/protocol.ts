@@ -46,7 +46,7 @@ export type LoadStage = "download" | "hashing" | "header" | "weights" | "check";
 
 export type ToWorker =
   | { type: "start"; registry_url: string }
-  | { type: "load"; load_id: number; source: ModelSource; backend: BackendChoice }
+  | { type: "load"; load_id: number; source: ModelSource; backend: BackendChoice; tuning?: string | undefined }
   | { type: "cancel_load" }
   /** Applies an adapter to the loaded model; null takes it away. */
   | { type: "set_adapter"; adapter_id: number; file: File | null }

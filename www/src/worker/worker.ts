@@ -50,7 +50,7 @@ self.addEventListener("message", (event: MessageEvent<ToWorker>) => {
       started = start();
       break;
     case "load":
-      void load(message.load_id, message.source, message.backend);
+      void load(message.load_id, message.source, message.backend, message.tuning);
       break;
     case "cancel_load":
       cancelLoad();
@@ -115,7 +115,7 @@ function cancelLoad(): void {
   loading?.cancel.cancel();
 }
 
-async function load(load_id: number, source: ModelSource, backend: BackendChoice): Promise<void> {
+async function load(load_id: number, source: ModelSource, backend: BackendChoice, tuning?: string): Promise<void> {
   if (!(await started)) return;
   cancelLoad();
   const before = loading?.done;
@@ -126,7 +126,7 @@ async function load(load_id: number, source: ModelSource, backend: BackendChoice
     try {
       await unload();
       abort.signal.throwIfAborted();
-      await loadNow(load_id, source, backend, abort.signal, cancel);
+      await loadNow(load_id, source, backend, tuning, abort.signal, cancel);
     } catch (thrown) {
       post({ type: "load_failed", load_id, error: toFailure(thrown) });
     } finally {
@@ -161,6 +161,7 @@ async function loadNow(
   load_id: number,
   wanted: ModelSource,
   backend: BackendChoice,
+  tuning: string | undefined,
   signal: AbortSignal,
   cancel: Cancel,
 ): Promise<void> {
@@ -205,7 +206,7 @@ async function loadNow(
     const other_tab = await anotherTabHasAModel();
     const engine = await Engine.load(
       sources,
-      sha256 === undefined ? { backend, name } : { backend, name, sha256 },
+      { backend, name, ...(sha256 !== undefined && { sha256 }), ...(tuning !== undefined && { tuning }) },
       (progress) => on_progress(progress.stage, progress.loaded_bytes, progress.total_bytes),
       cancel,
     );
