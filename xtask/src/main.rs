@@ -40,8 +40,8 @@ enum Command {
     Serve(serve::ServeOptions),
     /// Run every test: lints, native, wasm, and the page in a real browser.
     Test(suite::TestOptions),
-    /// Measure how fast judging is on this machine.
-    Bench,
+    /// Measure how fast judging is on this machine, side by side with other engines.
+    Bench(bench::BenchOptions),
 }
 
 fn main() -> ExitCode {
@@ -62,7 +62,7 @@ fn run(command: &Command) -> Result<(), Error> {
         Command::Build(options) => page::build(&workspace, options),
         Command::Serve(options) => serve::serve(&workspace, options),
         Command::Test(options) => suite::test(&workspace, options),
-        Command::Bench => bench::bench(&workspace),
+        Command::Bench(options) => bench::bench(&workspace, options),
     }
 }
 

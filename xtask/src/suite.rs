@@ -8,6 +8,8 @@ use clap::ValueEnum;
 use retort_models::Store;
 
 use crate::error::{Error, io};
+use crate::guard::Relaxed;
+use crate::package::Variant;
 use crate::prerequisites::{self, Wanted};
 use crate::workspace::Workspace;
 use crate::{guard, model, package, page, process};
@@ -135,7 +137,7 @@ fn line(name: &str, took: Duration, said: &str) -> String {
 }
 
 /// Vulkan's software driver wants a folder of the user's own; containers seldom have one.
-fn runtime_dir(workspace: &Workspace) -> Result<Option<PathBuf>, Error> {
+pub(crate) fn runtime_dir(workspace: &Workspace) -> Result<Option<PathBuf>, Error> {
     if std::env::var_os("XDG_RUNTIME_DIR").is_some() || !cfg!(target_os = "linux") {
         return Ok(None);
     }
@@ -241,11 +243,16 @@ fn wasm_package(run: &mut Run<'_>) -> Result<Outcome, Error> {
 }
 
 fn wasm_guard(run: &mut Run<'_>) -> Result<Outcome, Error> {
-    let facts = guard::check(&package::wasm_file(run.workspace))?;
-    eprintln!(
-        "{} bytes, {} gzipped, {} SIMD instructions",
-        facts.bytes, facts.gzipped_bytes, facts.simd_instructions
-    );
+    let engine = run.workspace.root.join("crates/retort-lm/src");
+    for (variant, relaxed) in
+        [(Variant::Plain, Relaxed::None), (Variant::Relaxed, Relaxed::by_sources(&engine)?)]
+    {
+        let facts = guard::check(&package::wasm_file(run.workspace, variant), relaxed)?;
+        eprintln!(
+            "{variant:?}: {} bytes, {} gzipped, {} SIMD instructions, {} of them relaxed",
+            facts.bytes, facts.gzipped_bytes, facts.simd_instructions, facts.relaxed_instructions
+        );
+    }
     Ok(Outcome::Passed)
 }
 

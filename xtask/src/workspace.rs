@@ -53,6 +53,11 @@ impl Workspace {
         self.root.join("tests").join("browser")
     }
 
+    /// The engines that this one is measured against.
+    pub(crate) fn bench(&self) -> PathBuf {
+        self.root.join("tests").join("bench")
+    }
+
     pub(crate) fn wasm_tests(&self) -> PathBuf {
         self.root.join("tests").join("wasm")
     }

@@ -2,6 +2,7 @@
 
 use retort_lm::{Answer, Flow, LanguageModel, LmError, Usage, Watch};
 use retort_rubric::{InvalidRubric, Rubric};
+use serde::{Deserialize, Serialize};
 
 use crate::prompt::{self, Truncation};
 use crate::verdict::{RubricVerdict, Unscored, Verdict, from_answer};
@@ -17,6 +18,27 @@ pub struct Request {
     pub reference: Option<String>,
     /// What to rate; at least one.
     pub rubrics: Vec<Rubric>,
+    /// How much of each rubric the model reads.
+    pub wording: Wording,
+}
+
+/// How much of a rubric the model reads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wording {
+    /// Name, criterion and the description of every level: for a model that knows nothing of the rubric.
+    #[default]
+    Full,
+    /// The rubric's short question, or its criterion where it has none: for a model that was trained on the
+    /// rubric and needs only to be told which one is meant.
+    Short,
+}
+
+impl Wording {
+    /// Whether it is what records leave unsaid.
+    pub(crate) fn is_full(&self) -> bool {
+        *self == Self::Full
+    }
 }
 
 impl Request {
@@ -54,6 +76,12 @@ pub enum JudgeError {
     /// No rubric was given.
     #[error("no rubric was given; choose at least one skill or give a rubric of your own")]
     NoRubrics,
+    /// The model has no head of its own, which a reward is read from.
+    #[error(
+        "this model has no head of its own that scores; choose a reward model or a classifier as a GGUF file with a \
+         rank head, or let this one judge by rubrics"
+    )]
+    NoHead,
     /// A rubric is not valid.
     #[error(transparent)]
     Rubric(#[from] InvalidRubric),
@@ -69,6 +97,7 @@ impl JudgeError {
         match self {
             Self::Empty { .. } => "empty",
             Self::NoRubrics => "no_rubrics",
+            Self::NoHead => "no_head",
             Self::Rubric(_) => "invalid_rubric",
             Self::Model(error) => error.code(),
         }

@@ -4,7 +4,7 @@ use retort_lm::{AnswerOption, Branch, LanguageModel, LmError, PromptTree, Readou
 use retort_rubric::Rubric;
 use serde::{Deserialize, Serialize};
 
-use crate::Request;
+use crate::{Request, Wording};
 
 /// Who the model is to be.
 const SYSTEM: &str = "You are a strict and fair judge of written answers. You read an instruction and the \
@@ -65,8 +65,11 @@ pub(crate) fn plan<M: LanguageModel>(
 ) -> Result<(PromptTree, Vec<Truncation>), LmError> {
     let turn = model.turn(Some(&Segments::new().template(SYSTEM)))?;
     let offer = common_offer(&request.rubrics);
-    let branches: Vec<Branch> =
-        request.rubrics.iter().map(|rubric| branch(rubric, &turn, offer.is_none())).collect();
+    let branches: Vec<Branch> = request
+        .rubrics
+        .iter()
+        .map(|rubric| branch(rubric, request.wording, &turn, offer.is_none()))
+        .collect();
     let mut longest = 0;
     for branch in &branches {
         let options = &branch.readout.options;
@@ -142,23 +145,31 @@ fn common_offer(rubrics: &[Rubric]) -> Option<String> {
 }
 
 /// The question that one rubric asks. A rubric may come from a stranger, so its words are ordinary text.
-fn branch(rubric: &Rubric, turn: &Turn, with_offer: bool) -> Branch {
+fn branch(rubric: &Rubric, wording: Wording, turn: &Turn, with_offer: bool) -> Branch {
     let mut text = Segments::new();
     if with_offer {
         text = text.user(offer(rubric));
     }
-    let mut question = format!("Criterion: {}. {}\n", rubric.name.trim_end_matches('.'), rubric.criterion);
-    for option in &rubric.options {
-        if let Some(description) = &option.description {
-            question.push_str(&format!("{}: {description}\n", option.label));
-        }
-    }
+    let mut question = match wording {
+        Wording::Full => full_question(rubric),
+        Wording::Short => format!("{} ", rubric.question.as_deref().unwrap_or(&rubric.criterion)),
+    };
     question.push_str("What does the response deserve?");
     let labels = rubric.options.iter().map(|option| AnswerOption::new(&option.label));
     Branch {
         text: text.user(question).then(&turn.close).template("Score:"),
         readout: Readout::options(labels.collect()),
     }
+}
+
+fn full_question(rubric: &Rubric) -> String {
+    let mut text = format!("Criterion: {}. {}\n", rubric.name.trim_end_matches('.'), rubric.criterion);
+    for option in &rubric.options {
+        if let Some(description) = &option.description {
+            text.push_str(&format!("{}: {description}\n", option.label));
+        }
+    }
+    text
 }
 
 /// Cuts the longest texts until all together have at most `room` tokens.

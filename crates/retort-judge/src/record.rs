@@ -4,7 +4,7 @@ use retort_lm::BackendKind;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Judgement, Request, RubricVerdict, Truncation};
+use crate::{Judgement, Request, RubricVerdict, Truncation, Wording};
 
 /// The name and version of the record's shape.
 const FORMAT: &str = "retort.judgement/1";
@@ -30,6 +30,9 @@ pub struct Record {
     pub seed: Option<u64>,
     /// In which orders several responses were shown; empty where there was one.
     pub orders: Vec<String>,
+    /// How much of each rubric the model read; not written where it was all of it.
+    #[serde(default, skip_serializing_if = "Wording::is_full")]
+    pub wording: Wording,
     /// One verdict per rubric.
     pub verdicts: Vec<RubricVerdict>,
     /// Texts that were cut.
@@ -54,23 +57,25 @@ pub struct InputHashes {
 }
 
 /// Which model it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelIdentity {
     /// File or preset name.
     pub name: String,
-    /// SHA-256 of the file, where it is known.
+    /// SHA-256 of the file, where it is known; of a split model, of its parts one after the other.
     pub sha256: Option<String>,
     /// The adapter on top of it, if there was one.
     pub adapter: Option<AdapterIdentity>,
 }
 
 /// Which adapter it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdapterIdentity {
     /// File or preset name.
     pub name: String,
-    /// SHA-256 of the file.
-    pub sha256: String,
+    /// SHA-256 of the file, where it is known.
+    pub sha256: Option<String>,
+    /// How strongly it was applied: 1 is as it was trained.
+    pub strength: f32,
 }
 
 /// How long it took.
@@ -117,6 +122,7 @@ impl Record {
             device: run.device,
             seed: None,
             orders: Vec::new(),
+            wording: request.wording,
             verdicts: judgement.verdicts.clone(),
             truncations: judgement.truncations.clone(),
             notices: run.notices,

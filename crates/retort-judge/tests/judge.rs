@@ -12,10 +12,10 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 use retort_judge::{
     AdapterIdentity, JudgeError, Judgement, ModelIdentity, NoObserver, Observer, Planned, Record, Request,
-    RubricVerdict, RunContext, TextRole, Truncation, Unscored, Verdict, judge, sha256_hex,
+    RubricVerdict, RunContext, TextRole, Truncation, Unscored, Verdict, Wording, judge, sha256_hex,
 };
 use retort_lm::{
-    Answer, BackendKind, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Readout, Segment,
+    Answer, BackendKind, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment,
     Segments, StopReason, Turn, Usage, Watch,
 };
 use retort_rubric::{Rubric, RubricOption, builtin};
@@ -125,6 +125,10 @@ impl LanguageModel for Fake {
         Ok(Turn { open, close: Segments::new().template("<|im_end|>\n<|im_start|>assistant\n") })
     }
 
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        Err(LmError::Template { problem: "no exchange is expected".into() })
+    }
+
     fn usage(&self) -> Usage {
         Usage { computed: 40, reused: 2 }
     }
@@ -150,6 +154,7 @@ fn request(prompt: &str, response: &str, reference: Option<&str>, rubrics: &[Rub
         response: response.into(),
         reference: reference.map(Into::into),
         rubrics: rubrics.to_vec(),
+        wording: Wording::Full,
     }
 }
 
@@ -195,6 +200,28 @@ fn the_prompt_without_a_reference() {
         show(&tree.branches[0].text),
         tree.branches[0].readout
     ));
+}
+
+#[test]
+fn a_short_question_is_all_of_the_rubric_that_is_read() {
+    let mut request = Request { wording: Wording::Short, ..three() };
+    request.rubrics[1].question = None;
+    let (short, full) = (tree(&request), tree(&Request { wording: Wording::Full, ..request.clone() }));
+    assert_eq!(short.prefix, full.prefix);
+    let question = |tree: &PromptTree, branch: usize| match &tree.branches[branch].text.pieces()[0] {
+        Segment::User(text) => text.clone(),
+        Segment::Template(text) => panic!("a rubric's words as a template: {text}"),
+    };
+    // The words of flask.toml, and after them the question that every option answers.
+    let asked = "Does the reasoning hold in general, without contradictions or missed cases?";
+    assert_eq!(question(&short, 0), format!("{asked} What does the response deserve?"));
+    // A rubric without a short question is asked by its criterion.
+    let criterion = &request.rubrics[1].criterion;
+    assert_eq!(question(&short, 1), format!("{criterion} What does the response deserve?"));
+    for (short, full) in short.branches.iter().zip(&full.branches) {
+        assert_eq!(short.readout, full.readout);
+        assert_eq!(short.text.pieces()[1..], full.text.pieces()[1..]);
+    }
 }
 
 #[test]
@@ -550,7 +577,11 @@ fn context() -> RunContext {
         model: ModelIdentity {
             name: "tiny.gguf".into(),
             sha256: Some(sha256_hex(b"tiny")),
-            adapter: Some(AdapterIdentity { name: "a".into(), sha256: sha256_hex(b"a") }),
+            adapter: Some(AdapterIdentity {
+                name: "a".into(),
+                sha256: Some(sha256_hex(b"a")),
+                strength: 0.5,
+            }),
         },
         backend: BackendKind::Cpu,
         device: "a script".into(),
@@ -673,6 +704,15 @@ fn the_record_as_json_has_the_fields_that_the_page_expects() {
 }
 
 const REFERENCE_SHA256: &str = "fb0f85240dd92bf95179fc33b317772dcaa693db4b3d0d1b683b7a960a49b26e";
+
+#[test]
+fn p31_the_record_says_when_the_rubrics_were_not_read_in_full() {
+    let request = Request { wording: Wording::Short, ..three() };
+    let judgement = run(&mut Fake::new(), &request).unwrap();
+    let text = serde_json::to_string(&Record::new(&request, &judgement, context())).unwrap();
+    assert!(text.contains(r#""wording":"short""#), "{text}");
+    assert_eq!(serde_json::from_str::<Record>(&text).unwrap().wording, Wording::Short);
+}
 
 #[test]
 fn p30_a_record_survives_its_file() {

@@ -139,7 +139,8 @@ impl TensorType {
             _ => pairs.for_each(|(b, o)| {
                 let mut quants = [0u8; 256];
                 let mut scales = [(0.0, 0.0); 16];
-                let group = self.unpack(b, &mut quants, &mut scales);
+                let group = self.group_weights();
+                self.unpack(b, &mut quants[..self.block_weights()], &mut scales);
                 for ((o, q), (d, m)) in o.chunks_exact_mut(group).zip(quants.chunks_exact(group)).zip(scales)
                 {
                     for (o, q) in o.iter_mut().zip(q) {
@@ -183,10 +184,12 @@ impl TensorType {
     }
 
     /// Takes one block of a quantized format apart: a byte per weight (two's complement where
-    /// [`is_symmetric`](Self::is_symmetric)), and scale and minimum per group. Returns the size of a group.
+    /// [`is_symmetric`](Self::is_symmetric)), and scale and minimum per group.
     ///
-    /// Weight `i` is `scale × q[i] + minimum`, to the last bit of what llama.cpp's reference gives.
-    pub fn unpack(self, block: &[u8], quants: &mut [u8; 256], scales: &mut [(f32, f32); 16]) -> usize {
+    /// Weight `i` is `scale × q[i] + minimum`, to the last bit of what llama.cpp's reference gives. `quants` has
+    /// [`block_weights`](Self::block_weights) bytes, `scales` as many entries as a block has groups, or more.
+    #[inline]
+    pub fn unpack(self, block: &[u8], quants: &mut [u8], scales: &mut [(f32, f32)]) {
         match self {
             Self::Q4_0 => {
                 scales[0] = (f16_at(block, 0), 0.0);
@@ -278,7 +281,22 @@ impl TensorType {
             }
             Self::F32 | Self::F16 | Self::Bf16 => {}
         }
-        self.group_weights()
+    }
+
+    /// The least and the greatest quant that the format can hold.
+    #[must_use]
+    pub const fn quant_range(self) -> (i32, i32) {
+        match self {
+            Self::F32 | Self::F16 | Self::Bf16 => (0, 0),
+            Self::Q4_0 => (-8, 7),
+            Self::Q5_0 => (-16, 15),
+            Self::Q8_0 => (-128, 127),
+            Self::Q3K => (-4, 3),
+            Self::Q6K => (-32, 31),
+            Self::Q2K => (0, 3),
+            Self::Q4_1 | Self::Q4K => (0, 15),
+            Self::Q5_1 | Self::Q5K => (0, 31),
+        }
     }
 }
 
@@ -287,7 +305,7 @@ fn f16_at(bytes: &[u8], at: usize) -> f32 {
 }
 
 /// In blocks of 32, weight `i` lies in the low half of byte `i`, and weight `i + 16` in its high half.
-fn nibbles(packed: &[u8], out: &mut [u8; 256], value: impl Fn(u8) -> u8) {
+fn nibbles(packed: &[u8], out: &mut [u8], value: impl Fn(u8) -> u8) {
     let (low, high) = out[..32].split_at_mut(16);
     for ((byte, low), high) in packed.iter().zip(low).zip(high) {
         *low = value(byte & 15);
@@ -296,7 +314,7 @@ fn nibbles(packed: &[u8], out: &mut [u8; 256], value: impl Fn(u8) -> u8) {
 }
 
 /// In blocks of 256, 64 weights lie in 32 bytes: the first 32 in the low halves.
-fn pairs_of_nibbles(packed: &[u8], out: &mut [u8; 256]) {
+fn pairs_of_nibbles(packed: &[u8], out: &mut [u8]) {
     for (part, packed) in out.chunks_exact_mut(64).zip(packed.chunks_exact(32)) {
         let (low, high) = part.split_at_mut(32);
         for ((byte, low), high) in packed.iter().zip(low).zip(high) {
@@ -307,7 +325,7 @@ fn pairs_of_nibbles(packed: &[u8], out: &mut [u8; 256]) {
 }
 
 /// The fifth bit of weight `i` is bit `i` of a little-endian word.
-fn fifth_bits(word: &[u8], out: &mut [u8; 256]) {
+fn fifth_bits(word: &[u8], out: &mut [u8]) {
     let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
     for (bit, q) in out[..32].iter_mut().enumerate() {
         *q |= ((word >> bit & 1) as u8) << 4;
@@ -315,10 +333,10 @@ fn fifth_bits(word: &[u8], out: &mut [u8; 256]) {
 }
 
 /// Scales and minima of Q4_K and Q5_K: two f16, then eight pairs of 6-bit numbers in twelve bytes.
-fn six_bit_scales(block: &[u8], scales: &mut [(f32, f32); 16]) {
+fn six_bit_scales(block: &[u8], scales: &mut [(f32, f32)]) {
     let (d, m) = (f16_at(block, 0), f16_at(block, 2));
     let packed = &block[4..16];
-    for (index, scale) in scales[..8].iter_mut().enumerate() {
+    for (index, scale) in scales.iter_mut().take(8).enumerate() {
         let (s, min) = if index < 4 {
             (packed[index] & 63, packed[index + 4] & 63)
         } else {

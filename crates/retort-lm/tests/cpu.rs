@@ -11,15 +11,16 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use retort_lm::backend::{Backend, Batch, View};
-use retort_lm::config::{Config, RotaryPairing};
+use retort_lm::backend::{Backend, Batch, StateSum, Step, View};
+use retort_lm::config::Config;
 use retort_lm::cpu::CpuBackend;
 use retort_lm::gguf::Gguf;
 use retort_lm::quant::SUPPORTED;
-use retort_lm::tiny::{Shape, gguf};
+use retort_lm::reference::{self, ReferenceStep};
+use retort_lm::tiny::{AdapterShape, Shape, adapter_gguf, gguf};
 use retort_lm::{
-    Answer, AnswerOption, Branch, Flow, LanguageModel, Limits, LmError, MemorySource, Model, NoWatch,
-    PromptTree, Readout, Segments, Watch,
+    Adapter, Answer, AnswerOption, Branch, Flow, LanguageModel, Limits, LmError, MemorySource, Model,
+    NoWatch, PromptTree, Readout, Segments, Watch,
 };
 
 fn open(shape: Shape, seed: u64) -> (MemorySource, Gguf, Config) {
@@ -37,118 +38,6 @@ fn model(shape: Shape) -> Model<CpuBackend> {
     let (mut source, gguf, config) = open(shape, 7);
     let backend = backend(&mut source, &gguf, &config);
     Model::new(&gguf, config, &mut source, backend).unwrap()
-}
-
-/// The transformer written down once more, slowly: f64, one token and one head at a time, no cache. Equations:
-/// RMS norm (Zhang and Sennrich 2019), rotary embedding (Su et al. 2021), attention with shared key heads
-/// (Ainslie et al. 2023), SwiGLU (Shazeer 2020), in the order of the Llama paper (Touvron et al. 2023).
-struct Reference<'a> {
-    source: MemorySource,
-    gguf: &'a Gguf,
-    config: &'a Config,
-}
-
-impl Reference<'_> {
-    /// A tensor's weights, row after row.
-    fn tensor(&mut self, name: &str) -> Vec<f64> {
-        let shape = self.gguf.tensor(name).expect(name).shape.clone();
-        let mut bytes = Vec::new();
-        let kind = self.gguf.read_tensor(&mut self.source, name, &shape, &mut bytes).unwrap();
-        let mut weights = vec![f32::NAN; shape.iter().product()];
-        kind.dequantize(&bytes, &mut weights);
-        weights.into_iter().map(f64::from).collect()
-    }
-
-    fn product(weights: &[f64], x: &[f64]) -> Vec<f64> {
-        weights.chunks_exact(x.len()).map(|row| row.iter().zip(x).map(|(w, x)| w * x).sum()).collect()
-    }
-
-    fn norm(&self, x: &[f64], weight: &[f64]) -> Vec<f64> {
-        let square = x.iter().map(|x| x * x).sum::<f64>() / x.len() as f64;
-        let root = (square + f64::from(self.config.norm_epsilon)).sqrt();
-        x.iter().zip(weight).map(|(x, w)| x / root * w).collect()
-    }
-
-    fn rotate(&self, heads: &mut [f64], position: u32) {
-        let (size, turned) = (self.config.head_size, self.config.rotary_size);
-        for head in heads.chunks_exact_mut(size) {
-            for i in 0..turned / 2 {
-                let exponent = -2.0 * i as f64 / turned as f64;
-                let angle = f64::from(position) * f64::from(self.config.rotary_base).powf(exponent);
-                let (a, b) = match self.config.pairing {
-                    RotaryPairing::Neighbours => (2 * i, 2 * i + 1),
-                    RotaryPairing::Halves => (i, i + turned / 2),
-                };
-                let (x, y) = (head[a], head[b]);
-                head[a] = x * angle.cos() - y * angle.sin();
-                head[b] = y * angle.cos() + x * angle.sin();
-            }
-        }
-    }
-
-    /// Logits of every row. `sees(row)` lists the rows that a row sees.
-    fn logits(&mut self, tokens: &[u32], positions: &[u32], sees: &dyn Fn(usize) -> Vec<usize>) -> Vec<f64> {
-        let config = self.config;
-        let (width, size) = (config.width, config.head_size);
-        let embedding = self.tensor("token_embd.weight");
-        let mut xs: Vec<Vec<f64>> =
-            tokens.iter().map(|&token| embedding[token as usize * width..][..width].to_vec()).collect();
-        for layer in 0..config.layers {
-            let mut part = |name: &str| self.tensor(&format!("blk.{layer}.{name}.weight"));
-            let (norm, ff_norm) = (part("attn_norm"), part("ffn_norm"));
-            let [wq, wk, wv, wo] = ["attn_q", "attn_k", "attn_v", "attn_output"].map(&mut part);
-            let [gate, up, down] = ["ffn_gate", "ffn_up", "ffn_down"].map(&mut part);
-            let (mut queries, mut keys, mut values) = (Vec::new(), Vec::new(), Vec::new());
-            for (x, &position) in xs.iter().zip(positions) {
-                let x = self.norm(x, &norm);
-                let (mut q, mut k) = (Self::product(&wq, &x), Self::product(&wk, &x));
-                self.rotate(&mut q, position);
-                self.rotate(&mut k, position);
-                queries.push(q);
-                keys.push(k);
-                values.push(Self::product(&wv, &x));
-            }
-            for (row, x) in xs.iter_mut().enumerate() {
-                let mut mixed = vec![0.0; config.heads * size];
-                for head in 0..config.heads {
-                    let shared = head / (config.heads / config.kv_heads) * size;
-                    let query = &queries[row][head * size..][..size];
-                    let seen = sees(row);
-                    let weights: Vec<f64> = seen
-                        .iter()
-                        .map(|&other| {
-                            let key = &keys[other][shared..][..size];
-                            let dot: f64 = query.iter().zip(key).map(|(q, k)| q * k).sum();
-                            (dot / (size as f64).sqrt()).exp()
-                        })
-                        .collect();
-                    let sum: f64 = weights.iter().sum();
-                    for (&other, weight) in seen.iter().zip(&weights) {
-                        for i in 0..size {
-                            mixed[head * size + i] += weight / sum * values[other][shared + i];
-                        }
-                    }
-                }
-                for (x, y) in x.iter_mut().zip(Self::product(&wo, &mixed)) {
-                    *x += y;
-                }
-            }
-            for x in &mut xs {
-                let normed = self.norm(x, &ff_norm);
-                let hidden: Vec<f64> = Self::product(&gate, &normed)
-                    .iter()
-                    .zip(Self::product(&up, &normed))
-                    .map(|(g, u)| g / (1.0 + (-g).exp()) * u)
-                    .collect();
-                for (x, y) in x.iter_mut().zip(Self::product(&down, &hidden)) {
-                    *x += y;
-                }
-            }
-        }
-        let norm = self.tensor("output_norm.weight");
-        let output = if config.tied_output { embedding } else { self.tensor("output.weight") };
-        xs.iter().flat_map(|x| Self::product(&output, &self.norm(x, &norm))).collect()
-    }
 }
 
 /// Two branches behind a prefix of five; the first goes on in two ways, of two tokens and of one.
@@ -172,16 +61,7 @@ fn tree() -> Batch {
         positions: vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 5, 6],
         views,
         outputs: (0..13).collect(),
-    }
-}
-
-/// What every row of [`tree`] sees, written down from the picture and not from the views.
-fn picture(row: usize) -> Vec<usize> {
-    match row {
-        0..8 => (0..=row).collect(),
-        8 | 9 => (0..=row).collect(),
-        10 => (0..8).chain([10]).collect(),
-        _ => (0..5).chain(11..=row).collect(),
+        states: Vec::new(),
     }
 }
 
@@ -190,51 +70,147 @@ fn worst(found: &[f32], right: &[f64]) -> f64 {
     found.iter().zip(right).map(|(a, b)| (f64::from(*a) - b).abs()).fold(0.0, f64::max)
 }
 
-/// Largest difference between the backend's logits and the reference's.
-fn difference(shape: Shape, change: impl Fn(&mut Config)) -> f64 {
-    let (mut source, gguf, mut config) = open(shape, 3);
-    change(&mut config);
+/// What 16-bit operands with a scale per 64 may cost in the logits (of up to about 4) of these small models. The
+/// largest difference seen is 0.0052 (0.014 with strong adapters); a wrong scale, norm or mask shows at 0.05 and above.
+const TOLERANCE: f64 = 0.008;
+
+/// The reference's numbers for [`tree`], with the states that [`with_states`] asks for.
+fn right(shape: Shape, adapter: Option<&Adapter>, batch: &Batch) -> ReferenceStep {
+    reference::run(&gguf(shape, 3), adapter, std::slice::from_ref(batch)).unwrap().remove(0)
+}
+
+/// Asks for sums of states of the embedding, a middle and the last layer, too.
+fn with_states(mut batch: Batch, layers: usize) -> Batch {
+    batch.states = vec![
+        StateSum { layer: 0, first_row: 0, rows: 5 },
+        StateSum { layer: layers, first_row: 12, rows: 1 },
+        StateSum { layer: 1, first_row: 3, rows: 8 },
+        StateSum { layer: 1, first_row: 0, rows: 0 },
+    ];
+    batch
+}
+
+/// Largest difference between the backend's logits and states and the reference's.
+fn difference(shape: Shape, adapter: Option<(AdapterShape, f32)>) -> f64 {
+    let (mut source, gguf, config) = open(shape, 3);
     let mut backend = backend(&mut source, &gguf, &config);
-    let batch = tree();
+    let adapter = adapter.map(|(adapter, strength)| {
+        let mut source = MemorySource::new("adapter.gguf", adapter_gguf(shape, adapter, 5));
+        Adapter::read(&mut source, &config).unwrap().with_strength(strength).unwrap()
+    });
+    pollster::block_on(backend.set_adapter(adapter.as_ref())).unwrap();
+    let batch = with_states(tree(), config.layers);
     pollster::block_on(backend.reserve(16, 0)).unwrap();
     let found = pollster::block_on(backend.forward(&batch, &mut |_| Flow::Continue)).unwrap();
-    let mut reference = Reference { source, gguf: &gguf, config: &config };
-    let right = reference.logits(&batch.tokens, &batch.positions, &picture);
+    let right = right(shape, adapter.as_ref(), &batch);
     // The logits are far from all alike, so that agreement says something.
-    let spread = right.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+    let spread = right.logits.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     assert!(spread > 0.5, "the logits lie within {spread}");
-    worst(&found, &right)
+    assert_eq!(found.states[3 * config.width..], vec![0.0; config.width]);
+    // Sums over eight tokens are larger than a token's numbers.
+    let difference = worst(&found.logits, &right.logits).max(worst(&found.states, &right.states) / 8.0);
+    difference
 }
 
 #[test]
 fn the_backend_agrees_with_plain_loops_for_every_format() {
     for kind in SUPPORTED.map(Some).into_iter().chain([None]) {
         for untied in [false, true] {
-            let shape = Shape { kind, untied, ..Shape::default() };
-            let difference = difference(shape, |_| {});
-            assert!(difference < 1e-3, "{kind:?}, untied {untied}: {difference}");
+            // Rows of whole blocks of 256, so that the formats that have them are really used.
+            let shape = Shape { kind, untied, width: 256, feed_forward: 256, ..Shape::default() };
+            let difference = difference(shape, None);
+            assert!(difference < TOLERANCE, "{kind:?}, untied {untied}: {difference}");
         }
     }
 }
 
+/// One shape of every architecture, with everything that it can have.
+fn architectures() -> Vec<Shape> {
+    let plain = Shape::default();
+    vec![
+        plain,
+        Shape { heads: 4, kv_heads: 4, ..plain },
+        Shape { heads: 4, kv_heads: 1, layers: 3, ..plain },
+        Shape { width: 96, heads: 3, kv_heads: 3, feed_forward: 32, layers: 1, ..plain },
+        Shape { head_size: Some(6), ..plain },
+        Shape { head_size: Some(80), rotary_factors: true, ..plain },
+        Shape { rotary_divisor: 4.0, biases: true, ..plain },
+        Shape { architecture: "qwen2", biases: true, ..plain },
+        Shape { architecture: "qwen3", head_size: Some(32), ..plain },
+        Shape { architecture: "gemma2", window: 4, caps: (5.0, 3.0), head_size: Some(24), ..plain },
+        Shape {
+            architecture: "gemma3",
+            window: 3,
+            layers: 7,
+            head_size: Some(24),
+            rotary_divisor: 8.0,
+            ..plain
+        },
+    ]
+}
+
 #[test]
-fn the_backend_agrees_with_plain_loops_for_other_shapes() {
-    let shapes = [
-        Shape { heads: 4, kv_heads: 4, ..Shape::default() },
-        Shape { heads: 4, kv_heads: 1, layers: 3, ..Shape::default() },
-        Shape { width: 96, heads: 3, kv_heads: 3, feed_forward: 32, layers: 1, ..Shape::default() },
-    ];
-    for shape in shapes {
-        assert!(difference(shape, |_| {}) < 1e-3, "{shape:?}");
+fn the_backend_agrees_with_plain_loops_for_every_architecture() {
+    for shape in architectures() {
+        let difference = difference(shape, None);
+        assert!(difference < TOLERANCE, "{shape:?}: {difference}");
     }
-    for change in [
-        |config: &mut Config| config.pairing = RotaryPairing::Halves,
-        |config: &mut Config| config.rotary_size = 8,
-        |config: &mut Config| (config.pairing, config.rotary_size) = (RotaryPairing::Halves, 8),
-        |config: &mut Config| config.rotary_base = 100.0,
-        |config: &mut Config| config.norm_epsilon = 0.5,
-    ] {
-        assert!(difference(Shape::default(), change) < 1e-3);
+}
+
+#[test]
+fn the_backend_agrees_with_plain_loops_under_adapters() {
+    for shape in architectures() {
+        let some = AdapterShape { rank: 3, alpha: 6.0, targets: &["attn_v", "ffn_down"] };
+        // Alpha 0 stands for no scaling by the rank.
+        let unscaled = AdapterShape { alpha: 0.0, ..AdapterShape::default() };
+        let wide = AdapterShape { rank: 70, alpha: 35.0, ..AdapterShape::default() };
+        for (adapter, strength) in [
+            (AdapterShape::default(), 1.0),
+            (AdapterShape::default(), -0.5),
+            (some, 1.0),
+            (unscaled, 0.3),
+            (wide, 0.2),
+        ] {
+            let difference = difference(shape, Some((adapter, strength)));
+            assert!(difference < 3.0 * TOLERANCE, "{shape:?}, {adapter:?}, {strength}: {difference}");
+        }
+    }
+}
+
+/// An adapter comes and goes without a trace, and one of strength 0 changes nothing.
+#[test]
+fn an_adapter_that_is_taken_away_leaves_nothing_behind() {
+    let shape = Shape::default();
+    let (mut source, gguf, config) = open(shape, 3);
+    let mut backend = backend(&mut source, &gguf, &config);
+    pollster::block_on(backend.reserve(16, 0)).unwrap();
+    let mut run = |adapter: Option<Adapter>| {
+        pollster::block_on(backend.set_adapter(adapter.as_ref())).unwrap();
+        pollster::block_on(backend.forward(&tree(), &mut |_| Flow::Continue)).unwrap()
+    };
+    let mut adapter_source =
+        MemorySource::new("adapter.gguf", adapter_gguf(shape, AdapterShape::default(), 5));
+    let adapter = Adapter::read(&mut adapter_source, &config).unwrap();
+    let plain = run(None);
+    assert_ne!(run(Some(adapter.clone())), plain);
+    assert_eq!(run(None), plain);
+    assert_eq!(run(Some(adapter.with_strength(0.0).unwrap())).logits, plain.logits);
+}
+
+/// What a model of one layer at a time gives is what the whole model gives.
+#[test]
+fn a_probe_gives_the_last_logits() {
+    for shape in architectures() {
+        let (mut source, gguf, config) = open(shape, 3);
+        let mut model =
+            Model::new(&gguf, config.clone(), &mut source.clone(), backend(&mut source, &gguf, &config))
+                .unwrap();
+        let tokens = [10, 200, 33, 33, 264, 97, 0];
+        let whole = pollster::block_on(model.logits(&tokens)).unwrap();
+        let mut go_on = |_| Flow::Continue;
+        let probed =
+            pollster::block_on(CpuBackend::probe(&gguf, &config, &mut source, &tokens, &mut go_on)).unwrap();
+        assert_eq!(probed, whole[whole.len() - config.vocabulary..], "{shape:?}");
     }
 }
 
@@ -247,13 +223,12 @@ fn the_comparison_notices_planted_faults() {
     let (mut source, gguf, config) = open(Shape::default(), 3);
     let mut backend = backend(&mut source, &gguf, &config);
     pollster::block_on(backend.reserve(16, 0)).unwrap();
-    let mut reference = Reference { source, gguf: &gguf, config: &config };
-    let right = reference.logits(&tree().tokens, &tree().positions, &picture);
+    let right = right(Shape::default(), None, &tree()).logits;
     let mut off = |plant: Plant| {
         let mut batch = tree();
         plant(&mut batch);
         let found = pollster::block_on(backend.forward(&batch, &mut |_| Flow::Continue)).unwrap();
-        worst(&found, &right)
+        worst(&found.logits, &right)
     };
     let faults: [(&str, Plant); 5] = [
         ("the second branch sees the first", |batch| {
@@ -272,9 +247,9 @@ fn the_comparison_notices_planted_faults() {
     ];
     for (name, plant) in faults {
         let difference = off(plant);
-        assert!(difference > 1e-2, "not noticed ({difference}): {name}");
+        assert!(difference > 2.0 * TOLERANCE, "not noticed ({difference}): {name}");
     }
-    assert!(off(|_| {}) < 1e-3);
+    assert!(off(|_| {}) < TOLERANCE);
 }
 
 #[test]
@@ -320,17 +295,17 @@ struct Changed {
 }
 
 impl Backend for Changed {
-    async fn forward(
-        &mut self,
-        batch: &Batch,
-        tick: &mut dyn FnMut(f32) -> Flow,
-    ) -> Result<Vec<f32>, LmError> {
+    async fn forward(&mut self, batch: &Batch, tick: &mut dyn FnMut(f32) -> Flow) -> Result<Step, LmError> {
         assert!(batch.tokens.len() <= self.chunk);
         self.calls.set(self.calls.get() + 1);
         if self.calls.get() == self.fails {
             return Err(LmError::Gpu { problem: "the device was lost".into() });
         }
         self.inner.forward(batch, tick).await
+    }
+
+    async fn set_adapter(&mut self, adapter: Option<&Adapter>) -> Result<(), LmError> {
+        self.inner.set_adapter(adapter).await
     }
 
     async fn reserve(&mut self, slots: usize, keep: usize) -> Result<(), LmError> {
@@ -409,7 +384,7 @@ fn p49_chunked_equals_unchunked() {
         let found = pollster::block_on(model.logits(&tokens)).unwrap();
         assert_eq!(calls.get(), tokens.len().div_ceil(chunk));
         let difference = worst(&found, &right);
-        assert!(difference < 1e-4, "chunks of {chunk}: {difference}");
+        assert!(difference == 0.0, "chunks of {chunk}: {difference}");
         close(&answer(&mut model, &sample_tree()), &right_answers, 1e-5);
     }
 }
@@ -418,16 +393,21 @@ fn p49_chunked_equals_unchunked() {
 #[test]
 fn p49_long_texts_agree_with_plain_loops() {
     let shape = Shape { width: 32, feed_forward: 32, heads: 2, kv_heads: 1, layers: 1, ..Shape::default() };
-    let (mut source, gguf, config) = open(shape, 5);
+    let (mut source, gguf, config) = open(shape, 3);
     let backend = backend(&mut source, &gguf, &config);
     let tokens: Vec<u32> = (0..600).map(|i| i * 101 % 264).collect();
-    let mut model = Model::new(&gguf, config.clone(), backend).unwrap();
+    let mut model = Model::new(&gguf, config, &mut source, backend).unwrap();
     let found = pollster::block_on(model.logits(&tokens)).unwrap();
-    let positions: Vec<u32> = (0..600).collect();
-    let right = Reference { source, gguf: &gguf, config: &config }
-        .logits(&tokens, &positions, &|row| (0..=row).collect());
-    let difference = worst(&found, &right);
-    assert!(difference < 1e-3, "{difference}");
+    let view = View { prefix: 0, trunk_start: 0, trunk_end: 0, own: 0 };
+    let batch = Batch {
+        positions: (0..600).collect(),
+        views: vec![view; 600],
+        outputs: (0..600).collect(),
+        tokens,
+        ..Batch::default()
+    };
+    let difference = worst(&found, &right(shape, None, &batch).logits);
+    assert!(difference < TOLERANCE, "{difference}");
 }
 
 /// One prompt instead of a tree: the branch behind the prefix, alone.
@@ -506,7 +486,7 @@ fn a_prefix_that_was_computed_is_reused_and_changes_nothing() {
 fn generated_tokens_are_the_most_probable_ones() {
     let mut model = model(Shape::default());
     let prompt = Segments::new().user("Once upon a time");
-    let mut tokens = model.tokenizer().encode_start(&prompt).unwrap();
+    let mut tokens = model.tokenizer().encode_start(&prompt).unwrap().0;
     let limits = Limits { max_tokens: 12, ..Limits::default() };
     let generated = pollster::block_on(model.generate(&prompt, &limits, &mut |_| Flow::Continue)).unwrap();
     assert!(!generated.tokens.is_empty());
@@ -636,7 +616,7 @@ fn no_branches_is_no_answers() {
 fn p40_a_cache_that_cannot_be_had_is_an_error_and_the_model_goes_on() {
     let (mut source, gguf, config) = open(Shape::default(), 3);
     let mut backend = backend(&mut source, &gguf, &config);
-    let mut run = |slots: usize| -> Result<Vec<f32>, LmError> {
+    let mut run = |slots: usize| -> Result<Step, LmError> {
         pollster::block_on(backend.reserve(slots, 0))?;
         pollster::block_on(backend.forward(&tree(), &mut |_| Flow::Continue))
     };

@@ -10,13 +10,13 @@ mod common;
 
 use common::{KEYS, Parts};
 use proptest::prelude::*;
-use retort_lm::backend::{Backend, Batch};
+use retort_lm::backend::{Backend, Batch, Step};
 use retort_lm::config::Config;
 use retort_lm::gguf::{Gguf, Value};
 use retort_lm::template::ChatTemplate;
 use retort_lm::tokenizer::Tokenizer;
 use retort_lm::{
-    Flow, Generated, LanguageModel, Limits, LmError, Model, Segment, Segments, StopReason, Turn,
+    Adapter, Flow, Generated, LanguageModel, Limits, LmError, Model, Segment, Segments, StopReason, Turn,
 };
 
 /// The tiny model's special tokens; below them the token of a byte is the byte's number, then merges.
@@ -128,13 +128,13 @@ proptest! {
 fn the_begin_token_is_written_once_where_the_model_wants_it() {
     let wanting = Parts::tiny().with("tokenizer.ggml.add_bos_token", Value::Bool(true));
     let tokenizer_wanting = tokenizer(&wanting);
-    assert_eq!(tokenizer_wanting.encode_start(&template("x")).unwrap(), [START, u32::from(b'x')]);
+    assert_eq!(tokenizer_wanting.encode_start(&template("x")).unwrap().0, [START, u32::from(b'x')]);
     assert_eq!(
-        tokenizer_wanting.encode_start(&template("<|im_start|>x")).unwrap(),
+        tokenizer_wanting.encode_start(&template("<|im_start|>x")).unwrap().0,
         [START, u32::from(b'x')],
         "the template has written it"
     );
-    assert_eq!(tokenizer(&Parts::tiny()).encode_start(&template("x")).unwrap(), [u32::from(b'x')]);
+    assert_eq!(tokenizer(&Parts::tiny()).encode_start(&template("x")).unwrap().0, [u32::from(b'x')]);
 }
 
 #[test]
@@ -226,13 +226,17 @@ struct Scripted {
 }
 
 impl Backend for Scripted {
-    async fn forward(&mut self, batch: &Batch, _: &mut dyn FnMut(f32) -> Flow) -> Result<Vec<f32>, LmError> {
+    async fn forward(&mut self, batch: &Batch, _: &mut dyn FnMut(f32) -> Flow) -> Result<Step, LmError> {
         self.forwards += 1;
         let mut logits = vec![0.0; 267 * batch.outputs.len()];
         for row in logits.chunks_exact_mut(267) {
             row[self.script.next().unwrap_or(END) as usize] = 20.0;
         }
-        Ok(logits)
+        Ok(Step { logits, states: Vec::new() })
+    }
+
+    async fn set_adapter(&mut self, _: Option<&Adapter>) -> Result<(), LmError> {
+        Ok(())
     }
 
     async fn reserve(&mut self, _: usize, _: usize) -> Result<(), LmError> {
@@ -250,9 +254,10 @@ impl Backend for Scripted {
 
 fn scripted(script: Vec<u32>) -> Model<Scripted> {
     let parts = Parts::tiny().with("llama.context_length", Value::Unsigned(20));
-    let gguf = Gguf::read(&mut parts.source()).unwrap();
+    let mut source = parts.source();
+    let gguf = Gguf::read(&mut source).unwrap();
     let config = Config::read(&gguf, &mut source).unwrap();
-    Model::new(&gguf, config, Scripted { script: script.into_iter(), forwards: 0 }).unwrap()
+    Model::new(&gguf, config, &mut source, Scripted { script: script.into_iter(), forwards: 0 }).unwrap()
 }
 
 /// What comes out of a script of bytes, and the pieces in which it came; stops after `stop` pieces.

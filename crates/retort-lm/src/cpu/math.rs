@@ -1,6 +1,9 @@
 //! Elementwise arithmetic on f32 slices, written so that the compiler turns it into SIMD on every target
 //! and so that every target computes the same values.
 
+use super::threads;
+use crate::config::Activation;
+
 /// `e^x` with a relative error below 2e-7 for x in [-87, 88]; 0 below, the largest finite value's
 /// neighbourhood above.
 ///
@@ -47,32 +50,95 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// (Zhang and Sennrich 2019, equation 4).
 pub(crate) fn rms_norm(x: &[f32], weight: &[f32], epsilon: f32, out: &mut Vec<f32>) {
     let width = weight.len();
-    out.clear();
-    for row in x.chunks_exact(width) {
+    out.resize(x.len(), 0.0);
+    threads::each(x.len(), x.chunks_exact(width).zip(out.chunks_exact_mut(width)), |(row, out)| {
         let scale = 1.0 / (dot(row, row) / width as f32 + epsilon).sqrt();
-        out.extend(row.iter().zip(weight).map(|(x, w)| x * scale * w));
+        for ((out, x), w) in out.iter_mut().zip(row).zip(weight) {
+            *out = x * scale * w;
+        }
+    });
+}
+
+/// The same, in place.
+pub(super) fn rms_norm_in_place(x: &mut [f32], weight: &[f32], epsilon: f32) {
+    let width = weight.len();
+    threads::each(x.len(), x.chunks_exact_mut(width), |row| {
+        let scale = 1.0 / (dot(row, row) / width as f32 + epsilon).sqrt();
+        for (x, w) in row.iter_mut().zip(weight) {
+            *x = *x * scale * w;
+        }
+    });
+}
+
+/// `x ← x + y`.
+pub(super) fn add(x: &mut [f32], y: &[f32]) {
+    const PART: usize = 4096;
+    threads::each(x.len(), x.chunks_mut(PART).zip(y.chunks(PART)), |(x, y)| {
+        x.iter_mut().zip(y).for_each(|(x, y)| *x += y);
+    });
+}
+
+/// `gate ← activation(gate) × up` (Shazeer 2020), for rows of `width` numbers.
+pub(super) fn gated(activation: Activation, gate: &mut [f32], up: &[f32], width: usize) {
+    threads::each(gate.len(), gate.chunks_exact_mut(width).zip(up.chunks_exact(width)), |(gate, up)| {
+        match activation {
+            Activation::SwiGlu => {
+                for (g, u) in gate.iter_mut().zip(up) {
+                    *g = *g / (1.0 + exp(-*g)) * u;
+                }
+            }
+            Activation::GeGlu => {
+                // x (1 + tanh y) / 2 = x / (1 + e^(−2y)), with y = √(2/π) (x + 0.044715 x³).
+                const TWICE_ROOT: f32 = 1.595_769_1;
+                for (g, u) in gate.iter_mut().zip(up) {
+                    let x = *g;
+                    let y = TWICE_ROOT * (x + 0.044_715 * x * x * x);
+                    *g = x / (1.0 + exp(-y)) * u;
+                }
+            }
+        }
+    });
+}
+
+/// `cap × tanh(x / cap)` for every number.
+pub(super) fn cap_all(x: &mut [f32], cap: f32) {
+    for x in x {
+        // tanh y = 1 − 2 / (e^(2y) + 1).
+        *x = cap * (1.0 - 2.0 / (exp(2.0 * (*x / cap)) + 1.0));
     }
 }
 
-/// `gate ← silu(gate) × up` (Shazeer 2020).
-pub(crate) fn swiglu(gate: &mut [f32], up: &[f32]) {
-    for (g, u) in gate.iter_mut().zip(up) {
-        *g = *g / (1.0 + exp(-*g)) * u;
-    }
-}
-
-/// Turns the first `visible` scores (at least one) into weights that sum to 1, and the others into 0.
-pub(crate) fn causal_softmax(scores: &mut [f32], scale: f32, visible: usize) {
-    let (seen, hidden) = scores.split_at_mut(visible);
-    let most = seen.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+/// Turns the scores of the visible range (at least one) into weights that sum to 1, and the others into 0.
+pub(super) fn softmax(scores: &mut [f32], scale: f32, cap: Option<f32>, visible: std::ops::Range<usize>) {
+    let (before, rest) = scores.split_at_mut(visible.start);
+    let (seen, after) = rest.split_at_mut(visible.len());
+    before.fill(0.0);
+    after.fill(0.0);
     for score in seen.iter_mut() {
-        *score = exp((*score - most) * scale);
+        *score *= scale;
+    }
+    if let Some(cap) = cap {
+        cap_all(seen, cap);
+    }
+    let most = greatest(seen);
+    for score in seen.iter_mut() {
+        *score = exp(*score - most);
     }
     let inverse = 1.0 / lanes_sum(seen);
     for score in seen {
         *score *= inverse;
     }
-    hidden.fill(0.0);
+}
+
+fn greatest(x: &[f32]) -> f32 {
+    let mut lanes = [f32::NEG_INFINITY; 8];
+    let (chunks, rest) = x.as_chunks::<8>();
+    for chunk in chunks {
+        for lane in 0..8 {
+            lanes[lane] = if chunk[lane] > lanes[lane] { chunk[lane] } else { lanes[lane] };
+        }
+    }
+    rest.iter().chain(&lanes).copied().fold(f32::NEG_INFINITY, f32::max)
 }
 
 fn lanes_sum(x: &[f32]) -> f32 {
@@ -106,11 +172,26 @@ mod tests {
     #[test]
     fn hidden_slots_weigh_nothing() {
         // By hand: over scores ln 1, ln 2, ln 5 the weights are 1/8, 2/8, 5/8.
-        let mut scores = [0.0, 2.0f32.ln(), 5.0f32.ln(), 9.0];
-        causal_softmax(&mut scores, 1.0, 3);
-        for (found, right) in scores.iter().zip([0.125, 0.25, 0.625, 0.0]) {
+        let mut scores = [7.0, 0.0, 2.0f32.ln(), 5.0f32.ln(), 9.0];
+        softmax(&mut scores, 1.0, None, 1..4);
+        for (found, right) in scores.iter().zip([0.0, 0.125, 0.25, 0.625, 0.0]) {
             assert!((found - right).abs() < 1e-6, "{scores:?}");
         }
+    }
+
+    #[test]
+    fn caps_and_activations_by_hand() {
+        // 2 tanh(3 / 2) = 1.810297; gelu(1) = 0.841192 and gelu(−2) = −0.045402 by the tangent approximation;
+        // silu(1) = 0.731059.
+        let mut x = [3.0];
+        cap_all(&mut x, 2.0);
+        assert!((x[0] - 1.810_297).abs() < 1e-5, "{x:?}");
+        let mut gate = [1.0, -2.0];
+        gated(Activation::GeGlu, &mut gate, &[1.0, 2.0], 2);
+        assert!((gate[0] - 0.841_192).abs() < 1e-5 && (gate[1] + 0.090_805).abs() < 1e-5, "{gate:?}");
+        let mut gate = [1.0];
+        gated(Activation::SwiGlu, &mut gate, &[3.0], 1);
+        assert!((gate[0] - 2.193_176).abs() < 1e-5, "{gate:?}");
     }
 
     #[test]

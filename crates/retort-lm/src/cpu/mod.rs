@@ -1,31 +1,32 @@
-//! The CPU backend: quantized weights and matrix products by candle-core, the rest in plain Rust.
+//! The CPU backend: integer kernels for 128-, 256- and 512-bit vectors, natively and in WebAssembly.
 //!
-//! Activations stay in f32. A weight matrix is kept quantized, in blocks of rows; a block is turned into
-//! f32 just before its product, so that beyond the model itself only one block is ever held.
+//! 1. `kernel`: the product of 16-bit operands, exact within blocks of 64, the same to the last bit everywhere.
+//! 2. `matrix`: weight matrices as the file has them, turned into panels of that product.
+//! 3. `attention`: the key/value cache, and attention by the same product.
+//! 4. `math`: norms, activations and softmax in f32, written to vectorise.
+//! 5. `threads`: sharing out work natively.
+//! 6. Here: the transformer, layer by layer.
 
+mod attention;
+mod kernel;
 mod math;
+mod matrix;
+mod threads;
 
+use attention::LayerCache;
+use kernel::{COLUMNS, Kernel, Rows};
 pub(crate) use math::{dot, rms_norm};
+use matrix::Matrix;
 
-use std::ops::Range;
-
-use candle_core::quantized::{GgmlDType, QStorage, QTensor};
-use candle_core::{Device, Tensor};
-
-use crate::backend::{Backend, Batch, Step, check};
+use crate::adapter::Target;
+use crate::backend::{Backend, Batch, StateSum, Step, check};
 use crate::breath::Breath;
 use crate::config::{Config, RotaryPairing};
 use crate::gguf::Gguf;
-use crate::quant::TensorType;
 use crate::{Adapter, ByteSource, Flow, LmError};
 
-/// Weights per block of rows: 2 MiB as f32, so that a block stays in the cache between dequantizing and
-/// multiplying.
-const BLOCK_WEIGHTS: usize = 512 * 1024;
-/// The most rows of a tile of attention: more would multiply too many keys that its first rows must not see.
-const QUERY_ROWS: usize = 192;
-/// Attention scores of one head in a tile, about; bounds that matrix to a few megabytes.
-const SCORES: usize = 512 * 1024;
+/// Products (rows × weights) after which a cancel message must be let in, in a browser: at most a tenth of a second.
+const HOLD: usize = 1_000_000_000;
 
 /// The model on the CPU.
 pub struct CpuBackend {
@@ -35,115 +36,62 @@ pub struct CpuBackend {
     output_norm: Vec<f32>,
     /// Absent where the output layer is the embedding.
     output: Option<Matrix>,
+    /// For each layer the changes to its matrices, in the order of [`Target::ALL`]. Empty without an adapter.
+    adapter: Vec<[Option<Low>; 7]>,
     cache: Vec<LayerCache>,
     capacity: usize,
 }
 
 struct Layer {
     attention_norm: Vec<f32>,
-    query: Matrix,
-    key: Matrix,
-    value: Matrix,
-    attention_output: Matrix,
+    /// In the order of [`Target::ALL`].
+    matrices: [Matrix; 7],
+    /// Norms of queries and keys, head by head.
+    head_norms: Option<[Vec<f32>; 2]>,
     feed_forward_norm: Vec<f32>,
-    gate: Matrix,
-    up: Matrix,
-    down: Matrix,
+    /// Norms of what attention and feed-forward give.
+    post_norms: Option<[Vec<f32>; 2]>,
 }
 
-/// Keys and values of one layer, `[kv head][slot][component]`.
+/// A low-rank change to a matrix.
+struct Low {
+    a: Matrix,
+    b: Matrix,
+    scale: f32,
+}
+
+/// What a layer computes in: kept from layer to layer.
 #[derive(Default)]
-struct LayerCache {
+struct Scratch {
+    normed: Vec<f32>,
+    rows: Rows,
+    queries: Vec<f32>,
     keys: Vec<f32>,
     values: Vec<f32>,
+    mixed: Vec<f32>,
+    gate: Vec<f32>,
+    up: Vec<f32>,
+    out: Vec<f32>,
+    low: LowScratch,
 }
 
-/// A weight matrix `[outputs, inputs]`, quantized, in blocks of whole rows.
-struct Matrix {
-    blocks: Vec<QTensor>,
-    block_rows: usize,
-    inputs: usize,
-    outputs: usize,
+#[derive(Default)]
+struct LowScratch {
+    inner: Vec<f32>,
+    rows: Rows,
+    out: Vec<f32>,
 }
 
-impl Matrix {
-    fn read(
-        gguf: &Gguf,
-        source: &mut dyn ByteSource,
-        name: &str,
-        inputs: usize,
-        outputs: usize,
-        bytes: &mut Vec<u8>,
-    ) -> Result<Self, LmError> {
-        let kind = gguf.read_tensor(source, name, &[inputs, outputs], bytes)?;
-        let dtype = match kind {
-            TensorType::F32 => GgmlDType::F32,
-            TensorType::F16 => GgmlDType::F16,
-            TensorType::Bf16 => GgmlDType::BF16,
-            TensorType::Q4_0 => GgmlDType::Q4_0,
-            TensorType::Q4_1 => GgmlDType::Q4_1,
-            TensorType::Q5_0 => GgmlDType::Q5_0,
-            TensorType::Q5_1 => GgmlDType::Q5_1,
-            TensorType::Q8_0 => GgmlDType::Q8_0,
-            TensorType::Q2K => GgmlDType::Q2K,
-            TensorType::Q3K => GgmlDType::Q3K,
-            TensorType::Q4K => GgmlDType::Q4K,
-            TensorType::Q5K => GgmlDType::Q5K,
-            TensorType::Q6K => GgmlDType::Q6K,
-        };
-        let block_rows = (BLOCK_WEIGHTS / inputs).clamp(1, outputs);
-        let row_bytes = inputs / kind.block_weights() * kind.block_bytes();
-        let blocks = bytes
-            .chunks(block_rows * row_bytes)
-            .map(|rows| {
-                let storage = QStorage::from_data(rows.into(), &Device::Cpu, dtype)?;
-                QTensor::new(storage, (rows.len() / row_bytes, inputs))
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self { blocks, block_rows, inputs, outputs })
-    }
+/// Cosine and sine of each pair, row by row, for layers that see everything and for those with a window.
+struct Angles {
+    far: Vec<Vec<(f32, f32)>>,
+    near: Vec<Vec<(f32, f32)>>,
+}
 
-    /// `x × selfᵀ`: rows of `inputs` components to rows of `outputs` components.
-    fn apply(&self, x: &[f32], out: &mut Vec<f32>) -> Result<(), LmError> {
-        let rows = x.len() / self.inputs;
-        let x = Tensor::from_slice(x, (rows, self.inputs), &Device::Cpu)?;
-        out.clear();
-        out.resize(rows * self.outputs, 0.0);
-        for (index, block) in self.blocks.iter().enumerate() {
-            let weights = block.dequantize(&Device::Cpu)?;
-            let product = x.matmul(&weights.t()?)?;
-            let width = product.dim(1)?;
-            let (storage, layout) = product.storage_and_layout();
-            let candle_core::Storage::Cpu(storage) = &*storage else {
-                return Err(LmError::Compute { problem: "a CPU product is not on the CPU".into() });
-            };
-            let product = &storage.as_slice::<f32>()?[layout.start_offset()..];
-            let first = index * self.block_rows;
-            for (row, out) in product.chunks_exact(width).zip(out.chunks_exact_mut(self.outputs)) {
-                out[first..first + width].copy_from_slice(row);
-            }
-        }
-        Ok(())
-    }
-
-    /// Appends one row of the table, as f32.
-    fn row(&self, index: usize, out: &mut Vec<f32>) -> Result<(), LmError> {
-        let block = &self.blocks[index / self.block_rows];
-        let kind = match block.dtype() {
-            GgmlDType::F32 => TensorType::F32,
-            GgmlDType::F16 => TensorType::F16,
-            GgmlDType::BF16 => TensorType::Bf16,
-            GgmlDType::Q4_0 => TensorType::Q4_0,
-            GgmlDType::Q4_1 => TensorType::Q4_1,
-            GgmlDType::Q8_0 => TensorType::Q8_0,
-            other => return Err(LmError::Compute { problem: format!("a table in format {other:?}") }),
-        };
-        let row_bytes = self.inputs / kind.block_weights() * kind.block_bytes();
-        let data = block.data()?;
-        let start = out.len();
-        out.resize(start + self.inputs, 0.0);
-        kind.dequantize(&data[index % self.block_rows * row_bytes..][..row_bytes], &mut out[start..]);
-        Ok(())
+impl Angles {
+    fn new(config: &Config, positions: &[u32]) -> Self {
+        let of = |local| positions.iter().map(|&position| config.angles(position, local).collect()).collect();
+        Self { far: of(false), near: if config.window.is_some() { of(true) } else { Vec::new() } }
     }
 }
 
@@ -159,108 +107,238 @@ impl CpuBackend {
         source: &mut dyn ByteSource,
         on_progress: &mut dyn FnMut(u64) -> Flow,
     ) -> Result<Self, LmError> {
-        let mut loader =
-            Loader { gguf, source, bytes: Vec::new(), done: 0, on_progress, breath: Breath::new() };
-        let (width, ff) = (config.width, config.feed_forward);
-        let (q, kv) = (config.query_width(), config.kv_width());
-        let embedding = loader.matrix("token_embd.weight", width, config.vocabulary).await?;
+        let mut loader = Loader { gguf, config, source, done: 0, on_progress, breath: Breath::new() };
+        let embedding = loader.matrix("token_embd.weight", config.width, config.vocabulary).await?;
         let mut layers = Vec::with_capacity(config.layers);
         for index in 0..config.layers {
-            let name = |part: &str| format!("blk.{index}.{part}.weight");
-            layers.push(Layer {
-                attention_norm: loader.vector(&name("attn_norm"), width).await?,
-                query: loader.matrix(&name("attn_q"), width, q).await?,
-                key: loader.matrix(&name("attn_k"), width, kv).await?,
-                value: loader.matrix(&name("attn_v"), width, kv).await?,
-                attention_output: loader.matrix(&name("attn_output"), q, width).await?,
-                feed_forward_norm: loader.vector(&name("ffn_norm"), width).await?,
-                gate: loader.matrix(&name("ffn_gate"), width, ff).await?,
-                up: loader.matrix(&name("ffn_up"), width, ff).await?,
-                down: loader.matrix(&name("ffn_down"), ff, width).await?,
-            });
+            layers.push(loader.layer(index).await?);
         }
-        let output_norm = loader.vector("output_norm.weight", width).await?;
+        let output_norm = loader.vector("output_norm.weight", config.width).await?;
         let output = match config.tied_output {
             true => None,
-            false => Some(loader.matrix("output.weight", width, config.vocabulary).await?),
+            false => Some(loader.matrix("output.weight", config.width, config.vocabulary).await?),
         };
         let mut cache = Vec::new();
         cache.resize_with(config.layers, LayerCache::default);
-        Ok(Self { config: config.clone(), embedding, layers, output_norm, output, cache, capacity: 0 })
+        Ok(Self {
+            config: config.clone(),
+            embedding,
+            layers,
+            output_norm,
+            output,
+            adapter: Vec::new(),
+            cache,
+            capacity: 0,
+        })
     }
 
-    /// Turns the components of every head of every row by the row's rotary angles.
-    fn rotate(&self, rows: &mut [f32], heads: usize, angles: &[Vec<(f32, f32)>]) {
-        let head_size = self.config.head_size;
-        let half = self.config.rotary_size / 2;
-        for (row, angles) in rows.chunks_exact_mut(heads * head_size).zip(angles) {
-            for head in row.chunks_exact_mut(head_size) {
-                for (i, (cos, sin)) in angles.iter().enumerate() {
-                    let (a, b) = match self.config.pairing {
-                        RotaryPairing::Neighbours => (2 * i, 2 * i + 1),
-                        RotaryPairing::Halves => (i, i + half),
-                    };
-                    let (x, y) = (head[a], head[b]);
-                    head[a] = x * cos - y * sin;
-                    head[b] = x * sin + y * cos;
-                }
-            }
+    /// Logits behind the last of some tokens, without ever holding more than one layer of the model: what another
+    /// backend's numbers are checked against.
+    ///
+    /// # Errors
+    /// As for [`load`](Self::load), and [`LmError::NotFinite`].
+    pub async fn probe(
+        gguf: &Gguf,
+        config: &Config,
+        source: &mut dyn ByteSource,
+        tokens: &[u32],
+        on_progress: &mut dyn FnMut(u64) -> Flow,
+    ) -> Result<Vec<f32>, LmError> {
+        let mut loader = Loader { gguf, config, source, done: 0, on_progress, breath: Breath::new() };
+        let mut batch = Batch::linear(tokens, 0);
+        batch.outputs = vec![tokens.len().saturating_sub(1) as u32];
+        check(&batch, config, tokens.len())?;
+        let angles = Angles::new(config, &batch.positions);
+        let embedding = loader.matrix("token_embd.weight", config.width, config.vocabulary).await?;
+        let mut stream = embed(&embedding, config, tokens);
+        let mut table = config.tied_output.then_some(embedding);
+        let mut scratch = Scratch::default();
+        for index in 0..config.layers {
+            let layer = loader.layer(index).await?;
+            let mut cache = LayerCache::default();
+            cache.grow(config, (0, tokens.len()), 0)?;
+            layer.run(
+                config,
+                index,
+                None,
+                &batch,
+                &angles,
+                (&mut cache, tokens.len()),
+                &mut stream,
+                &mut scratch,
+            );
         }
+        let norm = loader.vector("output_norm.weight", config.width).await?;
+        if table.is_none() {
+            table = Some(loader.matrix("output.weight", config.width, config.vocabulary).await?);
+        }
+        let Some(table) = table else { return Ok(Vec::new()) };
+        logits(config, &table, &norm, &stream, &batch.outputs, &mut loader.breath).await
     }
 
-    /// Attention of all rows over the cache (Vaswani et al. 2017, equation 1) under the tree mask.
-    fn attend(&self, layer: usize, batch: &Batch, queries: &[f32], out: &mut [f32]) -> Result<(), LmError> {
-        let config = &self.config;
-        let (size, group) = (config.head_size, config.heads / config.kv_heads);
-        let query_width = config.query_width();
-        let scale = 1.0 / (size as f32).sqrt();
-        let cache = &self.cache[layer];
-        for tile in tiles(batch) {
-            let (first, rows) = (tile.rows.start, tile.rows.len());
-            let seen = tile.seen();
-            for kv_head in 0..config.kv_heads {
-                let head = kv_head * self.capacity * size;
-                let gather = |cached: &[f32]| {
-                    let mut gathered = Vec::with_capacity(seen * size);
-                    for slots in &tile.slots {
-                        gathered
-                            .extend_from_slice(&cached[head + slots.start * size..head + slots.end * size]);
+    /// Bytes of weights held.
+    #[must_use]
+    pub fn weight_bytes(&self) -> usize {
+        let layers = self.layers.iter().flat_map(|layer| &layer.matrices);
+        layers.chain([&self.embedding]).chain(&self.output).map(Matrix::len_bytes).sum()
+    }
+}
+
+impl Layer {
+    /// One block: attention and feed-forward, each added to the stream.
+    #[expect(clippy::too_many_arguments, reason = "the parts of a step, used twice above and below")]
+    fn run(
+        &self,
+        config: &Config,
+        index: usize,
+        adapter: Option<&[Option<Low>; 7]>,
+        batch: &Batch,
+        angles: &Angles,
+        (cache, capacity): (&mut LayerCache, usize),
+        stream: &mut [f32],
+        scratch: &mut Scratch,
+    ) {
+        let (width, epsilon) = (config.width, config.norm_epsilon);
+        let Scratch { normed, rows, queries, keys, values, mixed, gate, up, out, low } = scratch;
+        let [query, key, value, attention_output, gate_matrix, up_matrix, down] = &self.matrices;
+        let mut project = |target: usize, matrix: &Matrix, rows: &Rows, out: &mut Vec<f32>| {
+            matrix.apply(rows, out);
+            if let Some(change) = adapter.and_then(|adapter| adapter[target].as_ref()) {
+                change.add(rows, out, low);
+            }
+        };
+        let local = config.is_local(index);
+        math::rms_norm(stream, &self.attention_norm, epsilon, normed);
+        rows.quantize(normed, width);
+        project(0, query, rows, queries);
+        project(1, key, rows, keys);
+        project(2, value, rows, values);
+        if let Some([query_norm, key_norm]) = &self.head_norms {
+            math::rms_norm_in_place(queries, query_norm, epsilon);
+            math::rms_norm_in_place(keys, key_norm, epsilon);
+        }
+        let angles = if local { &angles.near } else { &angles.far };
+        rotate(config, queries, config.heads, angles);
+        rotate(config, keys, config.kv_heads, angles);
+        cache.store(config, capacity, batch.first_slot as usize, keys, values);
+        mixed.resize(queries.len(), 0.0);
+        attention::attend(config, config.reach(index), batch, cache, capacity, queries, mixed);
+        rows.quantize(mixed, config.query_width());
+        project(3, attention_output, rows, out);
+        if let Some([norm, _]) = &self.post_norms {
+            math::rms_norm_in_place(out, norm, epsilon);
+        }
+        math::add(stream, out);
+
+        math::rms_norm(stream, &self.feed_forward_norm, epsilon, normed);
+        rows.quantize(normed, width);
+        project(4, gate_matrix, rows, gate);
+        project(5, up_matrix, rows, up);
+        math::gated(config.activation, gate, up, config.feed_forward);
+        rows.quantize(gate, config.feed_forward);
+        project(6, down, rows, out);
+        if let Some([_, norm]) = &self.post_norms {
+            math::rms_norm_in_place(out, norm, epsilon);
+        }
+        math::add(stream, out);
+    }
+}
+
+impl Low {
+    /// `out ← out + scale × B (A rows)`.
+    fn add(&self, rows: &Rows, out: &mut [f32], scratch: &mut LowScratch) {
+        let LowScratch { inner, rows: inner_rows, out: change } = scratch;
+        self.a.apply(rows, inner);
+        inner.iter_mut().for_each(|x| *x *= self.scale);
+        inner_rows.quantize(inner, self.a.outputs());
+        self.b.apply(inner_rows, change);
+        math::add(out, change);
+    }
+}
+
+/// Turns the components of every head of every row by the row's rotary angles.
+fn rotate(config: &Config, rows: &mut [f32], heads: usize, angles: &[Vec<(f32, f32)>]) {
+    let size = config.head_size;
+    let half = config.rotary_size / 2;
+    let numbers = rows.len();
+    threads::each(numbers, rows.chunks_exact_mut(heads * size).zip(angles), |(row, angles)| {
+        for head in row.chunks_exact_mut(size) {
+            match config.pairing {
+                RotaryPairing::Neighbours => {
+                    let (pairs, _) = head.as_chunks_mut::<2>();
+                    for ([x, y], (cos, sin)) in pairs.iter_mut().zip(angles) {
+                        (*x, *y) = (*x * cos - *y * sin, *x * sin + *y * cos);
                     }
-                    Tensor::from_vec(gathered, (seen, size), &Device::Cpu)
-                };
-                let (keys, values) = (gather(&cache.keys)?, gather(&cache.values)?);
-                // The query heads that share this key head become rows of one product.
-                let mut q = Vec::with_capacity(rows * group * size);
-                for row in tile.rows.clone() {
-                    let at = row * query_width + kv_head * group * size;
-                    q.extend_from_slice(&queries[at..at + group * size]);
                 }
-                let q = Tensor::from_vec(q, (rows * group, size), &Device::Cpu)?;
-                let mut scores = q.matmul(&keys.t()?)?.flatten_all()?.to_vec1::<f32>()?;
-                for (index, scores) in scores.chunks_exact_mut(seen).enumerate() {
-                    // The last row sees every slot of the tile, each row before it one slot less.
-                    math::causal_softmax(scores, scale, seen - (rows - 1 - index / group));
-                }
-                let scores = Tensor::from_vec(scores, (rows * group, seen), &Device::Cpu)?;
-                let mixed = scores.matmul(&values)?.flatten_all()?.to_vec1::<f32>()?;
-                for (row, mixed) in (first..first + rows).zip(mixed.chunks_exact(group * size)) {
-                    let at = row * query_width + kv_head * group * size;
-                    out[at..at + group * size].copy_from_slice(mixed);
+                RotaryPairing::Halves => {
+                    let (first, rest) = head.split_at_mut(half);
+                    for ((x, y), (cos, sin)) in first.iter_mut().zip(rest).zip(angles) {
+                        (*x, *y) = (*x * cos - *y * sin, *x * sin + *y * cos);
+                    }
                 }
             }
         }
-        Ok(())
-    }
+    });
+}
 
-    fn store(&mut self, layer: usize, first_slot: usize, keys: &[f32], values: &[f32]) {
-        let (size, heads, capacity) = (self.config.head_size, self.config.kv_heads, self.capacity);
-        let cache = &mut self.cache[layer];
-        for (cached, rows) in [(&mut cache.keys, keys), (&mut cache.values, values)] {
-            for (row, components) in rows.chunks_exact(heads * size).enumerate() {
-                for (head, components) in components.chunks_exact(size).enumerate() {
-                    let at = (head * capacity + first_slot + row) * size;
-                    cached[at..at + size].copy_from_slice(components);
-                }
+fn embed(table: &Matrix, config: &Config, tokens: &[u32]) -> Vec<f32> {
+    let mut stream = Vec::with_capacity(tokens.len() * config.width);
+    for &token in tokens {
+        table.row(token as usize, &mut stream);
+    }
+    #[expect(clippy::float_cmp, reason = "1 stands for no scaling")]
+    if config.embedding_scale != 1.0 {
+        stream.iter_mut().for_each(|x| *x *= config.embedding_scale);
+    }
+    stream
+}
+
+/// The output layer for some rows of the stream.
+async fn logits(
+    config: &Config,
+    table: &Matrix,
+    norm: &[f32],
+    stream: &[f32],
+    rows: &[u32],
+    breath: &mut Breath,
+) -> Result<Vec<f32>, LmError> {
+    let width = config.width;
+    let ends: Vec<f32> =
+        rows.iter().flat_map(|&row| &stream[row as usize * width..][..width]).copied().collect();
+    let mut normed = Vec::new();
+    math::rms_norm(&ends, norm, config.norm_epsilon, &mut normed);
+    let mut quantized = Rows::default();
+    quantized.quantize(&normed, width);
+    let vocabulary = config.vocabulary;
+    let mut out = Vec::new();
+    let len = rows.len() * vocabulary;
+    out.try_reserve_exact(len)
+        .map_err(|_| LmError::OutOfMemory { what: format!("logits of {} rows", rows.len()) })?;
+    out.resize(len, 0.0);
+    // The output layer is the largest matrix: in a browser it is cut up, so that a cancel message is heard.
+    let step = match cfg!(target_arch = "wasm32") {
+        true => (HOLD / 4 / (width * rows.len().max(16))).next_multiple_of(COLUMNS).max(COLUMNS),
+        false => vocabulary,
+    };
+    for first in (0..vocabulary).step_by(step) {
+        table.apply_columns(&quantized, first..(first + step).min(vocabulary), &mut out);
+        breath.take().await;
+    }
+    if let Some(cap) = config.logit_cap {
+        math::cap_all(&mut out, cap);
+    }
+    if out.iter().any(|logit| !logit.is_finite()) {
+        return Err(LmError::NotFinite { at: "the logits".into() });
+    }
+    Ok(out)
+}
+
+fn sum_states(batch: &Batch, layer: usize, width: usize, stream: &[f32], states: &mut [f32]) {
+    for (sum, into) in batch.states.iter().zip(states.chunks_exact_mut(width)) {
+        let StateSum { layer: wanted, first_row, rows } = *sum;
+        if wanted == layer {
+            for row in stream[first_row as usize * width..].chunks_exact(width).take(rows as usize) {
+                into.iter_mut().zip(row).for_each(|(sum, x)| *sum += x);
             }
         }
     }
@@ -268,58 +346,45 @@ impl CpuBackend {
 
 impl Backend for CpuBackend {
     async fn forward(&mut self, batch: &Batch, tick: &mut dyn FnMut(f32) -> Flow) -> Result<Step, LmError> {
-        check(batch, &self.config, self.capacity)?;
+        let config = &self.config;
+        check(batch, config, self.capacity)?;
         let mut breath = Breath::new();
-        let width = self.config.width;
-        let epsilon = self.config.norm_epsilon;
-        let angles: Vec<Vec<(f32, f32)>> =
-            batch.positions.iter().map(|&position| self.config.angles(position, false).collect()).collect();
-        let mut x = Vec::with_capacity(batch.tokens.len() * width);
-        for &token in &batch.tokens {
-            self.embedding.row(token as usize, &mut x)?;
-        }
-        let [mut normed, mut q, mut k, mut v, mut out, mut up] = [const { Vec::new() }; 6];
-        let mut mixed = vec![0.0; batch.tokens.len() * self.config.query_width()];
-        for index in 0..self.layers.len() {
-            let layer = &self.layers[index];
-            math::rms_norm(&x, &layer.attention_norm, epsilon, &mut normed);
-            layer.query.apply(&normed, &mut q)?;
-            layer.key.apply(&normed, &mut k)?;
-            layer.value.apply(&normed, &mut v)?;
-            self.rotate(&mut q, self.config.heads, &angles);
-            self.rotate(&mut k, self.config.kv_heads, &angles);
-            self.store(index, batch.first_slot as usize, &k, &v);
-            self.attend(index, batch, &q, &mut mixed)?;
-            let layer = &self.layers[index];
-            layer.attention_output.apply(&mixed, &mut out)?;
-            add(&mut x, &out);
-
-            math::rms_norm(&x, &layer.feed_forward_norm, epsilon, &mut normed);
-            layer.gate.apply(&normed, &mut q)?;
-            layer.up.apply(&normed, &mut up)?;
-            math::swiglu(&mut q, &up);
-            layer.down.apply(&q, &mut out)?;
-            add(&mut x, &out);
-
+        let width = config.width;
+        let angles = Angles::new(config, &batch.positions);
+        let mut stream = embed(&self.embedding, config, &batch.tokens);
+        let mut states = vec![0.0; batch.states.len() * width];
+        sum_states(batch, 0, width, &stream, &mut states);
+        let mut scratch = Scratch::default();
+        for (index, (layer, cache)) in self.layers.iter().zip(&mut self.cache).enumerate() {
+            let adapter = self.adapter.get(index);
+            let cache = (cache, self.capacity);
+            layer.run(config, index, adapter, batch, &angles, cache, &mut stream, &mut scratch);
+            sum_states(batch, index + 1, width, &stream, &mut states);
             breath.take().await;
             if tick((index + 1) as f32 / self.layers.len() as f32) == Flow::Stop {
                 return Err(LmError::Cancelled);
             }
         }
         if batch.outputs.is_empty() {
-            return Ok(Step::default());
+            return Ok(Step { logits: Vec::new(), states });
         }
-        let ends: Vec<f32> =
-            batch.outputs.iter().flat_map(|&row| &x[row as usize * width..][..width]).copied().collect();
-        math::rms_norm(&ends, &self.output_norm, epsilon, &mut normed);
-        self.output.as_ref().unwrap_or(&self.embedding).apply(&normed, &mut out)?;
-        if out.iter().any(|logit| !logit.is_finite()) {
-            return Err(LmError::NotFinite { at: "the logits".into() });
-        }
-        Ok(Step { logits: out, states: vec![0.0; batch.states.len() * width] })
+        let table = self.output.as_ref().unwrap_or(&self.embedding);
+        let logits = logits(config, table, &self.output_norm, &stream, &batch.outputs, &mut breath).await?;
+        Ok(Step { logits, states })
     }
 
-    async fn set_adapter(&mut self, _adapter: Option<&Adapter>) -> Result<(), LmError> {
+    async fn set_adapter(&mut self, adapter: Option<&Adapter>) -> Result<(), LmError> {
+        self.adapter.clear();
+        let Some(adapter) = adapter else { return Ok(()) };
+        for layer in 0..self.config.layers {
+            self.adapter.push(Target::ALL.map(|target| {
+                adapter.part(layer, target).map(|low| Low {
+                    a: Matrix::of_floats(&low.a, target.shape(&self.config).0),
+                    b: Matrix::of_floats(&low.b, low.rank),
+                    scale: low.scale,
+                })
+            }));
+        }
         Ok(())
     }
 
@@ -327,32 +392,12 @@ impl Backend for CpuBackend {
         if slots <= self.capacity {
             return Ok(());
         }
-        let (size, heads) = (self.config.head_size, self.config.kv_heads);
-        let keep = keep.min(self.capacity);
-        let too_much = || LmError::OutOfMemory { what: format!("a key/value cache for {slots} tokens") };
-        let len = heads.checked_mul(size).and_then(|n| n.checked_mul(slots)).ok_or_else(too_much)?;
-        let room = |old: &Vec<f32>, capacity: usize| {
-            let mut new = Vec::new();
-            new.try_reserve_exact(len).map_err(|_| too_much())?;
-            new.resize(len, 0.0);
-            for head in 0..heads {
-                let kept = &old[head * capacity * size..][..keep * size];
-                new[head * slots * size..][..keep * size].copy_from_slice(kept);
-            }
-            Ok::<_, LmError>(new)
-        };
-        let capacity = std::mem::take(&mut self.capacity);
+        let old = std::mem::take(&mut self.capacity);
         for index in 0..self.cache.len() {
-            let old = &self.cache[index];
-            let new = room(&old.keys, capacity)
-                .and_then(|keys| Ok(LayerCache { keys, values: room(&old.values, capacity)? }));
-            match new {
-                Ok(new) => self.cache[index] = new,
-                Err(error) => {
-                    // The layers now differ in capacity: none is better than a mixed cache. The capacity is 0.
-                    self.cache.fill_with(LayerCache::default);
-                    return Err(error);
-                }
+            if let Err(error) = self.cache[index].grow(&self.config, (old, slots), keep) {
+                // The layers now differ in capacity: none is better than a mixed cache. The capacity is 0.
+                self.cache.fill_with(LayerCache::default);
+                return Err(error);
             }
         }
         self.capacity = slots;
@@ -360,89 +405,34 @@ impl Backend for CpuBackend {
     }
 
     fn chunk(&self) -> usize {
-        if cfg!(target_arch = "wasm32") { 256 } else { 512 }
+        if !cfg!(target_arch = "wasm32") {
+            return 512;
+        }
+        // Between two layers control goes back to the browser.
+        let weights: usize = Target::ALL
+            .iter()
+            .map(|target| target.shape(&self.config))
+            .map(|(inputs, outputs)| inputs * outputs)
+            .sum();
+        (HOLD / weights.max(1)).clamp(32, 256)
     }
 
     fn device(&self) -> String {
         if cfg!(target_arch = "wasm32") {
             "WebAssembly with 128-bit SIMD, one thread".to_owned()
         } else {
-            let threads = candle_core::utils::get_num_threads();
-            format!("{} CPU, {threads} threads", std::env::consts::ARCH)
+            let (threads, bits) = (threads::count(), Kernel::best().name());
+            let vectors =
+                if bits == "portable" { String::new() } else { format!(" with {bits}-bit vectors") };
+            format!("{} CPU{vectors}, {threads} threads", std::env::consts::ARCH)
         }
-    }
-}
-
-/// Rows of a batch whose attention is computed together: they see the same slots, but that each also sees
-/// itself and the rows of the tile before it.
-struct Tile {
-    rows: Range<usize>,
-    /// What the last row sees, in order; the tile's own rows are the end of the last range.
-    slots: Vec<Range<usize>>,
-}
-
-impl Tile {
-    fn seen(&self) -> usize {
-        self.slots.iter().map(Range::len).sum()
-    }
-}
-
-/// Cuts a batch into tiles. No key that a row must not see is multiplied, but for those of the rows after it
-/// in its tile.
-fn tiles(batch: &Batch) -> Vec<Tile> {
-    let mut runs: Vec<Tile> = Vec::new();
-    for (row, view) in batch.views.iter().enumerate() {
-        let mut slots: Vec<Range<usize>> = Vec::with_capacity(3);
-        for range in view.ranges(batch.first_slot + row as u32) {
-            match slots.last_mut() {
-                _ if range.is_empty() => {}
-                // Ranges that touch are one: a first continuation is seen as more of its trunk.
-                Some(last) if last.end == range.start => last.end = range.end,
-                _ => slots.push(range),
-            }
-        }
-        let follows = |run: &Tile| {
-            run.slots.len() == slots.len()
-                && run.slots.iter().zip(&slots).enumerate().all(|(index, (before, now))| {
-                    let grows = usize::from(index + 1 == slots.len());
-                    before.start == now.start && before.end + grows == now.end
-                })
-        };
-        match runs.last_mut() {
-            Some(run) if follows(run) => {
-                run.rows.end = row + 1;
-                run.slots = slots;
-            }
-            _ => runs.push(Tile { rows: row..row + 1, slots }),
-        }
-    }
-    let mut tiles = Vec::with_capacity(runs.len());
-    for run in runs {
-        let most = (SCORES / run.seen()).clamp(16, QUERY_ROWS);
-        let parts = run.rows.len().div_ceil(most);
-        let rows = run.rows.len().div_ceil(parts);
-        for start in run.rows.clone().step_by(rows) {
-            let end = (start + rows).min(run.rows.end);
-            let mut slots = run.slots.clone();
-            if let Some(last) = slots.last_mut() {
-                last.end -= run.rows.end - end;
-            }
-            tiles.push(Tile { rows: start..end, slots });
-        }
-    }
-    tiles
-}
-
-fn add(x: &mut [f32], y: &[f32]) {
-    for (x, y) in x.iter_mut().zip(y) {
-        *x += y;
     }
 }
 
 struct Loader<'a> {
     gguf: &'a Gguf,
+    config: &'a Config,
     source: &'a mut dyn ByteSource,
-    bytes: Vec<u8>,
     done: u64,
     on_progress: &'a mut dyn FnMut(u64) -> Flow,
     breath: Breath,
@@ -450,21 +440,65 @@ struct Loader<'a> {
 
 impl Loader<'_> {
     async fn matrix(&mut self, name: &str, inputs: usize, outputs: usize) -> Result<Matrix, LmError> {
-        let matrix = Matrix::read(self.gguf, self.source, name, inputs, outputs, &mut self.bytes)?;
-        self.advance().await?;
+        let matrix = Matrix::read(self.gguf, self.source, name, inputs, outputs)?;
+        self.advance(matrix.len_bytes()).await?;
         Ok(matrix)
     }
 
     async fn vector(&mut self, name: &str, len: usize) -> Result<Vec<f32>, LmError> {
-        let kind = self.gguf.read_tensor(self.source, name, &[len], &mut self.bytes)?;
+        let mut bytes = Vec::new();
+        let kind = self.gguf.read_tensor(self.source, name, &[len], &mut bytes)?;
         let mut vector = vec![0.0; len];
-        kind.dequantize(&self.bytes, &mut vector);
-        self.advance().await?;
+        kind.dequantize(&bytes, &mut vector);
+        self.advance(bytes.len()).await?;
         Ok(vector)
     }
 
-    async fn advance(&mut self) -> Result<(), LmError> {
-        self.done += self.bytes.len() as u64;
+    async fn layer(&mut self, index: usize) -> Result<Layer, LmError> {
+        let config = self.config;
+        let name = |part: &str| format!("blk.{index}.{part}.weight");
+        let mut matrices = Vec::with_capacity(Target::ALL.len());
+        for target in Target::ALL {
+            let (inputs, outputs) = target.shape(config);
+            let mut matrix = self.matrix(&name(target.tensor()), inputs, outputs).await?;
+            let has_bias = match target {
+                Target::Query | Target::Key | Target::Value => config.biases.projections,
+                Target::AttentionOutput => config.biases.attention_output,
+                Target::Gate | Target::Up | Target::Down => false,
+            };
+            if has_bias {
+                let bias = format!("blk.{index}.{}.bias", target.tensor());
+                matrix.bias = Some(self.vector(&bias, outputs).await?);
+            }
+            matrices.push(matrix);
+        }
+        let Ok(matrices) = <[Matrix; 7]>::try_from(matrices) else {
+            return Err(LmError::Compute { problem: "a block without its seven matrices".into() });
+        };
+        let (width, size) = (config.width, config.head_size);
+        Ok(Layer {
+            attention_norm: self.vector(&name("attn_norm"), width).await?,
+            head_norms: match config.head_norms {
+                true => Some([
+                    self.vector(&name("attn_q_norm"), size).await?,
+                    self.vector(&name("attn_k_norm"), size).await?,
+                ]),
+                false => None,
+            },
+            feed_forward_norm: self.vector(&name("ffn_norm"), width).await?,
+            post_norms: match config.post_norms {
+                true => Some([
+                    self.vector(&name("post_attention_norm"), width).await?,
+                    self.vector(&name("post_ffw_norm"), width).await?,
+                ]),
+                false => None,
+            },
+            matrices,
+        })
+    }
+
+    async fn advance(&mut self, bytes: usize) -> Result<(), LmError> {
+        self.done += bytes as u64;
         self.breath.take().await;
         match (self.on_progress)(self.done) {
             Flow::Continue => Ok(()),

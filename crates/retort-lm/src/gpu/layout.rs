@@ -121,7 +121,8 @@ pub(super) fn repack(
             let mut quants = [0; 256];
             let mut scales = [(0.0, 0.0); 16];
             for block in blocks.chunks_exact(kind.block_bytes()) {
-                let group = kind.unpack(block, &mut quants, &mut scales);
+                let group = kind.group_weights();
+                kind.unpack(block, &mut quants[..kind.block_weights()], &mut scales);
                 let quants = &mut quants[..kind.block_weights()];
                 for (scale, minimum) in &mut scales[..quants.len() / group] {
                     if layout == Layout::FourBits && kind.is_symmetric() {
