@@ -433,7 +433,10 @@ fn load_on(gpu: Gpu, bytes: &[u8]) -> Result<GpuBackend, LmError> {
 
 fn load_error(gpu: Gpu, bytes: &[u8]) -> LmError {
     // Not `unwrap_err`, which would print a whole backend.
-    load_on(gpu, bytes).err().expect("loading fails")
+    match load_on(gpu, bytes) {
+        Ok(_) => panic!("loading succeeded"),
+        Err(error) => error,
+    }
 }
 
 fn load(bytes: &[u8]) -> GpuBackend {
