@@ -313,19 +313,16 @@ pub(super) fn attention_case(
     }
 }
 
-/// Products of every role, with whatever may be added, in these shapes.
+/// Products of every role, in these shapes: bare and with whatever may be added.
 pub(super) fn all_products(shapes: &[Shape]) -> Vec<Kernel> {
     let mut kernels = Vec::new();
     for layout in Layout::ALL {
         for role in Role::ALL {
             for &shape in shapes {
-                for bias in [false, true] {
-                    for adapter in [false, true] {
-                        let is_used = (!bias || role.may_have_bias()) && (!adapter || role != Role::Output);
-                        if is_used {
-                            kernels.push(Kernel::Product(Product { role, layout, shape, bias, adapter }));
-                        }
-                    }
+                let most = (role.may_have_bias(), role != Role::Output);
+                let bare = (false, false);
+                for (bias, adapter) in std::iter::once(bare).chain((most != bare).then_some(most)) {
+                    kernels.push(Kernel::Product(Product { role, layout, shape, bias, adapter }));
                 }
             }
         }

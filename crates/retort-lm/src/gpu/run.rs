@@ -464,6 +464,8 @@ impl GpuBackend {
             Self { workspace, cache, adapter, model, slots: 0, pace, config: config.clone(), gpu };
         backend.pace.set_tile(backend.gpu.tuning.get().tile.rows());
         backend.prepare().await?;
+        // A device that was lost while kernels were compiled says so only now.
+        backend.gpu.settle().await?;
         Ok(backend)
     }
 

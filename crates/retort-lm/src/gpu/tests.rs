@@ -39,7 +39,8 @@ fn differs(gpu: &Gpu, case: &Case, fault: &Case) -> Result<(), String> {
 /// Gives random problems to the device and to the twin.
 fn agree<S: Strategy>(strategy: S, case: impl Fn(S::Value, &mut Noise) -> Case) {
     let gpu = gpu();
-    let mut runner = TestRunner::new(Runs { cases: 32, failure_persistence: None, ..Runs::default() });
+    // Few, since most are a shader of their own, which takes a tenth of a second to compile.
+    let mut runner = TestRunner::new(Runs { cases: 16, failure_persistence: None, ..Runs::default() });
     runner
         .run(&(strategy, any::<u64>()), |(shape, seed)| {
             let case = case(shape, &mut Noise::new(seed));
@@ -204,7 +205,7 @@ fn planted_faults_are_caught() {
     // Not every pair of what may be added with every shape: each once.
     let shapes = shapes(gpu.has_half(), gpu.has_subgroups());
     for (at, kernel) in check::all_products(&shapes).into_iter().enumerate() {
-        if at % 3 == 0 {
+        if at % 13 == 0 {
             kernels.push(kernel);
         }
     }
@@ -219,7 +220,9 @@ fn planted_faults_are_caught() {
             Kernel::Product(Product { role, layout, bias, adapter, .. }) => {
                 let first_row = if role == Role::Output { case.bindings[&6][0] } else { 0 };
                 let mut faults = vec![(3, (first_row * 4 * case.parameters[3]) as usize + 7, SIGN)];
-                faults.push((1, 70, if layout.has_scales() { 0x50 } else { SIGN }));
+                // A nibble; with operands in f16 the highest bits of a word's weights, since less may be rounding.
+                let quant = if kernel.needs_half() { 0x8888_8888 } else { 0x50 };
+                faults.push((1, 70, if layout.has_scales() { quant } else { SIGN }));
                 if layout.has_scales() {
                     faults.push((2, 3, SIGN));
                 }
@@ -250,7 +253,13 @@ fn planted_faults_are_caught() {
             // View of row 3: where its window begins in the prefix; where its own branch does.
             Kernel::Attention { .. } => vec![(4, 24, 1), (4, 28, 1), (6, 0, 1)],
             Kernel::AddNormed => vec![(1, 40, SIGN), (2, 3, SIGN), (3, 8, SIGN)],
-            Kernel::Sum => vec![(1, 32 * 3 + 20, 0x4000_0000), (2, 9, 1), (2, 10, 1)],
+            Kernel::Sum => {
+                // The first row of a wanted sum that has rows; how many it has; where it goes.
+                let sums: Vec<&[u32]> = case.bindings[&2].chunks(4).collect();
+                let at = (case.parameters[0] as usize..sums.len()).find(|&at| sums[at][1] > 0).unwrap();
+                let row = sums[at][0] * case.parameters[2];
+                vec![(1, row as usize + 20, SIGN), (2, 4 * at + 1, 1), (2, 4 * at + 2, 1)]
+            }
         };
         for (binding, at, bits) in faults {
             let fault = flip(&case, binding, at, bits);
@@ -451,8 +460,50 @@ fn read_adapter(base: &[u8], adapter: Vec<u8>) -> Adapter {
 /// Logits of these models are a few units large; f32 sums over a few layers stay within this of f64 sums.
 const CLOSE: f64 = 1e-4;
 /// K-quants have scales rounded to f16: some 3e-4 of a weight, at random, so that sums of hundreds of products differ
-/// by about as much of themselves, layer by layer. A wrong group would differ by a hundred times more.
-const CLOSE_K: f64 = 1e-2;
+/// by about as much of themselves, layer by layer. What the kernels make of the rounded weights is held to
+/// [`CLOSE`] besides.
+const CLOSE_K: f64 = 5e-2;
+
+/// The same file with K-quants as the f32 numbers that the GPU makes of them.
+fn as_held(bytes: &[u8]) -> Vec<u8> {
+    let mut source = MemorySource::new("tiny.gguf", bytes.to_vec());
+    let gguf = Gguf::read(&mut source).unwrap();
+    let mut file = GgufWriter::new();
+    for (key, value) in gguf.entries() {
+        file.entry(key, value.clone());
+    }
+    for tensor in gguf.tensors() {
+        let mut blocks = Vec::new();
+        let kind = gguf.read_tensor(&mut source, &tensor.name, &tensor.shape, &mut blocks).unwrap();
+        if kind.block_weights() != 256 {
+            file.tensor(&tensor.name, &tensor.shape, kind, blocks);
+            continue;
+        }
+        let [width, rows] = tensor.shape[..] else { panic!("a matrix") };
+        // Tensors that make one matrix have one layout.
+        let groups = [vec!["attn_q.", "attn_k.", "attn_v."], vec!["ffn_gate.", "ffn_up."]];
+        let group = groups.iter().find_map(|group| {
+            let part = group.iter().find(|part| tensor.name.contains(**part))?;
+            Some(group.iter().map(|other| tensor.name.replace(part, other)).collect())
+        });
+        let group: Vec<String> = group.unwrap_or_else(|| vec![tensor.name.clone()]);
+        let kinds = group.iter().map(|name| TensorType::from_id(gguf.tensor(name).unwrap().type_id).unwrap());
+        let layout = kinds.map(Layout::of).reduce(Layout::common).unwrap();
+        let mut packed = Packed::default();
+        repack(kind, layout, width, &blocks, &mut packed).unwrap();
+        let bindings = BTreeMap::from([
+            (1, packed.weights),
+            (2, packed.scales),
+            (3, (0..rows as u32).collect()),
+            (4, vec![0; rows * width]),
+        ]);
+        let parameters = embed_parameters(rows, width, 0, rows, 1.0);
+        let values = &twin::run(Kernel::Embed(layout), &parameters, &bindings)[&4];
+        let values = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        file.tensor(&tensor.name, &tensor.shape, TensorType::F32, values);
+    }
+    file.finish()
+}
 
 fn assert_close(got: &[Step], wanted: &[ReferenceStep], tolerance: f64) {
     assert_eq!(got.len(), wanted.len());
@@ -577,8 +628,9 @@ fn models_of_all_formats_agree_with_the_reference() {
         };
         let bytes = tiny::gguf(shape, first_kind as u64);
         let batches = branches(shape.layers);
-        let wanted = reference::run(&bytes, None, &batches).unwrap();
-        assert_close(&forward(&mut load(&bytes), &batches), &wanted, CLOSE_K);
+        let got = forward(&mut load(&bytes), &batches);
+        assert_close(&got, &reference::run(&as_held(&bytes), None, &batches).unwrap(), CLOSE);
+        assert_close(&got, &reference::run(&bytes, None, &batches).unwrap(), CLOSE_K);
     }
 }
 
@@ -590,9 +642,9 @@ fn models_of_one_format_agree_with_the_reference() {
         let shape = tiny::Shape { width, feed_forward: width, kind: Some(kind), ..tiny::Shape::default() };
         let bytes = tiny::gguf(shape, 5);
         let batches = branches(shape.layers);
-        let wanted = reference::run(&bytes, None, &batches).unwrap();
-        let tolerance = if is_k_quant { CLOSE_K } else { CLOSE };
-        assert_close(&forward(&mut load(&bytes), &batches), &wanted, tolerance);
+        let got = forward(&mut load(&bytes), &batches);
+        assert_close(&got, &reference::run(&as_held(&bytes), None, &batches).unwrap(), CLOSE);
+        assert_close(&got, &reference::run(&bytes, None, &batches).unwrap(), CLOSE_K);
     }
 }
 
