@@ -333,7 +333,9 @@ fn sentence_piece(file: &mut GgufWriter) -> usize {
     ];
     tokens.extend(longer.map(|(text, score)| (text.to_owned(), score, 1.0)));
     let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain("▁.,:!?<>/'\"-é—日".chars());
-    tokens.extend(letters.zip(0u32..).map(|(letter, index)| (letter.to_string(), -100.0 - f64::from(index), 1.0)));
+    tokens.extend(
+        letters.zip(0u32..).map(|(letter, index)| (letter.to_string(), -100.0 - f64::from(index), 1.0)),
+    );
     let vocabulary = tokens.len();
     let of = |part: fn(&(String, f64, f64)) -> f64| Value::Numbers(tokens.iter().map(part).collect());
     let (scores, types) = (of(|token| token.1), of(|token| token.2));

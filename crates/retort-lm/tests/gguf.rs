@@ -439,7 +439,11 @@ fn what_is_not_supported_says_what_would_work() {
     for (key, value, words) in [
         ("general.architecture", text("mamba"), ["\"mamba\"", "one of: llama"]),
         ("tokenizer.ggml.model", text("bert"), ["the tokenizer \"bert\"", "SmolLM2"]),
-        ("tokenizer.ggml.pre", text("grok-2"), ["the pre-tokenizer \"grok-2\"", "gpt-2, smollm, qwen2, llama-bpe"]),
+        (
+            "tokenizer.ggml.pre",
+            text("grok-2"),
+            ["the pre-tokenizer \"grok-2\"", "gpt-2, smollm, qwen2, llama-bpe"],
+        ),
         ("llama.rope.scaling.type", text("yarn"), ["rotary scaling \"yarn\"", "rope_freqs.weight"]),
         ("llama.expert_count", Value::Unsigned(8), ["mixture of experts", "dense"]),
         ("llama.attention.value_length", Value::Unsigned(8), ["value heads of 8", "one size"]),

@@ -25,8 +25,9 @@ use retort_lm::{
 use serde_json::Value;
 
 fn source(variable: &str) -> FileSource {
-    let path = std::env::var_os(variable)
-        .unwrap_or_else(|| panic!("set {variable} to the model's file; fixtures/make_named_models.py names it"));
+    let path = std::env::var_os(variable).unwrap_or_else(|| {
+        panic!("set {variable} to the model's file; fixtures/make_named_models.py names it")
+    });
     FileSource::open(&PathBuf::from(path)).unwrap()
 }
 
@@ -122,7 +123,8 @@ fn numbers_agree(variable: &str, fixture_name: &str) {
         let mut pieces = Segments::new();
         for segment in case["segments"].as_array().unwrap() {
             let text = segment["text"].as_str().unwrap();
-            pieces = if segment["special"].as_bool().unwrap() { pieces.template(text) } else { pieces.user(text) };
+            pieces =
+                if segment["special"].as_bool().unwrap() { pieces.template(text) } else { pieces.user(text) };
         }
         assert_eq!(model.tokenizer().encode_start(&pieces).unwrap().0, ids(&case["ids"]), "{}", case["name"]);
         let branch = Branch { text: Segments::new(), readout: Readout::options(options.clone()) };
