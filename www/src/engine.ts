@@ -55,6 +55,13 @@ export class EngineClient {
     this.#send({ type: "cancel_load" });
   }
 
+  /** Applies an adapter to the loaded model; null takes it away. */
+  setAdapter(file: File | null): void {
+    const adapter_id = this.#next_id++;
+    this.#dispatch({ type: "adapter_requested", adapter_id, name: file?.name ?? null });
+    this.#send({ type: "set_adapter", adapter_id, file });
+  }
+
   /** Judges at once, or as soon as the model that is being loaded is ready. */
   judge(request: JudgeRequest): void {
     if (this.state.value.model.phase !== "ready") {

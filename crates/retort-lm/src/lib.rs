@@ -38,6 +38,6 @@ pub use load::{AnyBackend, BackendChoice, BackendKind, LoadProgress, LoadStage, 
 pub use model::Model;
 #[cfg(not(target_arch = "wasm32"))]
 pub use source::FileSource;
-pub use source::{ByteSource, MemorySource};
+pub use source::{ByteSource, JoinedSource, MemorySource};
 pub use text::{Segment, Segments};
 pub use tree::*;

@@ -107,6 +107,13 @@ pub async fn load(
         return Err(LmError::Cancelled);
     }
     let gguf = Gguf::read(&mut *source)?;
+    if gguf.text("general.type")? == Some("adapter") {
+        return Err(LmError::Unsupported {
+            name: gguf.name.clone(),
+            what: "an adapter in place of a model".into(),
+            instead: "load the model that it was made for, and then apply this file as its adapter".into(),
+        });
+    }
     let config = Config::read(&gguf, &mut *source)?;
     // The tokenizer and the template are checked before a hundred megabytes are read.
     let parts = Parts::read(&gguf, &config, &mut *source)?;

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use crate::adapter::Adapter;
 use crate::backend::{Backend, Batch, StateSum, Step};
-use crate::config::Config;
+use crate::config::{Config, Head};
 use crate::gguf::Gguf;
 use crate::head::HeadWeights;
 use crate::plan::{Found, Plan, log_sum_exp, mean};
 use crate::template::ChatTemplate;
 use crate::tokenizer::Tokenizer;
 use crate::{
-    Answer, ByteSource, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason,
-    Turn, Usage, Watch,
+    Answer, ByteSource, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments,
+    StopReason, Turn, Usage, Watch,
 };
 
 /// A language model that runs on a backend.
@@ -335,6 +335,14 @@ impl<B: Backend> LanguageModel for Model<B> {
 
     fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
         self.template.turn(system)
+    }
+
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        self.template.exchange()
+    }
+
+    fn own_head(&self) -> Option<&Head> {
+        self.config.head.as_ref()
     }
 
     fn usage(&self) -> Usage {

@@ -7,7 +7,7 @@ use minijinja_contrib::pycompat;
 
 use crate::gguf::Gguf;
 use crate::tokenizer::Tokenizer;
-use crate::{LmError, Segments, Turn};
+use crate::{Exchange, LmError, Segments, Turn};
 
 /// Steps that a template may take: far more than any real one needs, and an end for one that never ends.
 const FUEL: u64 = 2_000_000;
@@ -120,6 +120,27 @@ impl ChatTemplate {
             open = open.then(system).template("\n\n");
         }
         Ok(Turn { open, close: Segments::new().template(after) })
+    }
+
+    /// What stands around a person's message and the answer to it in a conversation that ends there, as reward models
+    /// read it.
+    ///
+    /// # Errors
+    /// [`LmError::Template`] if the template fails, or does not write both exactly once and in order.
+    pub fn exchange(&self) -> Result<Exchange, LmError> {
+        if self.source.is_none() {
+            let between = Segments::new().template("\n\n");
+            return Ok(Exchange { open: Segments::new(), between, close: Segments::new() });
+        }
+        let (message, answer) = (placeholder(0), placeholder(1));
+        let rendered = self.render(&[("user", &message), ("assistant", &answer)], false)?;
+        let pieces = part(&rendered, &message)
+            .and_then(|(open, rest)| part(rest, &answer).map(|(between, close)| (open, between, close)));
+        let (open, between, close) = pieces.ok_or_else(|| LmError::Template {
+            problem: "it does not write a message and its answer exactly once and unchanged".into(),
+        })?;
+        let template = |text: &str| Segments::new().template(text);
+        Ok(Exchange { open: template(open), between: template(between), close: template(close) })
     }
 }
 

@@ -185,6 +185,12 @@ const TURNS: &str = "{{ bos_token }}{% for message in messages %}{% if message['
 /// The bytes of a GGUF file with random weights from `seed`.
 #[must_use]
 pub fn gguf(shape: Shape, seed: u64) -> Vec<u8> {
+    writer(shape, seed).finish()
+}
+
+/// The same, not yet written: whole or split.
+#[must_use]
+pub fn writer(shape: Shape, seed: u64) -> GgufWriter {
     let mut file = GgufWriter::new();
     let count = |n: usize| Value::Unsigned(n as u64);
     let architecture = shape.architecture;
@@ -276,7 +282,7 @@ pub fn gguf(shape: Shape, seed: u64) -> Vec<u8> {
         weights.matrix(&mut file, "cls.output.weight", width, shape.head_outputs);
         weights.vector(&mut file, "cls.output.bias", shape.head_outputs, 0.0, 0.3);
     }
-    file.finish()
+    file
 }
 
 /// Writes the byte-level tokenizer; gives the number of its tokens.

@@ -158,8 +158,12 @@ pub(super) fn pair(first: i16, second: i16) -> i32 {
 pub(super) enum Kernel {
     /// Plain Rust, for processors that have nothing below.
     Portable,
-    /// 128-bit vectors: SSE2, and WebAssembly's SIMD.
-    #[cfg(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))]
+    /// 128-bit vectors: SSE2, NEON, and WebAssembly's SIMD.
+    #[cfg(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_feature = "neon"),
+        all(target_arch = "wasm32", target_feature = "simd128")
+    ))]
     Vectors128,
     /// 256-bit vectors: AVX2.
     #[cfg(target_arch = "x86_64")]
@@ -175,7 +179,11 @@ impl Kernel {
         #[cfg_attr(not(target_arch = "x86_64"), expect(unused_mut, reason = "more is known of x86-64"))]
         let mut kernels = vec![
             Self::Portable,
-            #[cfg(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))]
+            #[cfg(any(
+                target_arch = "x86_64",
+                all(target_arch = "aarch64", target_feature = "neon"),
+                all(target_arch = "wasm32", target_feature = "simd128")
+            ))]
             Self::Vectors128,
         ];
         #[cfg(target_arch = "x86_64")]
@@ -208,7 +216,11 @@ impl Kernel {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
-            #[cfg(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))]
+            #[cfg(any(
+                target_arch = "x86_64",
+                all(target_arch = "aarch64", target_feature = "neon"),
+                all(target_arch = "wasm32", target_feature = "simd128")
+            ))]
             Self::Vectors128 => "128",
             #[cfg(target_arch = "x86_64")]
             Self::Vectors256 => "256",
@@ -258,6 +270,8 @@ impl Kernel {
             Self::Portable => portable(&operands, panel, &mut sums),
             #[cfg(target_arch = "x86_64")]
             Self::Vectors128 => x86::vectors128(&operands, panel, &mut sums),
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Self::Vectors128 => neon::vectors128(&operands, panel, &mut sums),
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             Self::Vectors128 => wasm::vectors128(&operands, panel, &mut sums),
             // SAFETY: these are only ever chosen where `available` has found their instructions.
@@ -410,6 +424,66 @@ mod x86 {
         }
         for r in 0..R {
             sums[r] = bytemuck::cast(all[r]);
+        }
+    }
+}
+
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod neon {
+    use std::arch::aarch64::*;
+
+    use super::{COLUMNS, PAIRS, Panel, RowBlock};
+
+    /// NEON has no product of pairs: the panel's words are taken apart once, into first and second inputs, and each
+    /// is multiplied with one number of the row. All sixteen columns at a time, since there are 32 registers.
+    pub(super) fn vectors128<const R: usize>(
+        rows: &[(&[RowBlock], &[f32]); R],
+        panel: &Panel,
+        sums: &mut [[f32; COLUMNS]; R],
+    ) {
+        // SAFETY: NEON is enabled for the whole program (see the module's condition).
+        unsafe { tile(rows, panel, sums) }
+    }
+
+    #[target_feature(enable = "neon")]
+    fn tile<const R: usize>(
+        rows: &[(&[RowBlock], &[f32]); R],
+        panel: &Panel,
+        sums: &mut [[f32; COLUMNS]; R],
+    ) {
+        for (block, (pairs, scales)) in panel.quants.iter().zip(&panel.scales).enumerate() {
+            let quants: [&RowBlock; R] = std::array::from_fn(|r| &rows[r].0[block]);
+            let (scales, _) = scales.as_chunks::<4>();
+            let mut whole = [[vdupq_n_s32(0); 4]; R];
+            for p in 0..PAIRS {
+                let (columns, _) = pairs[p].as_chunks::<4>();
+                for half in 0..2 {
+                    let low: int16x8_t = bytemuck::cast(columns[2 * half]);
+                    let high: int16x8_t = bytemuck::cast(columns[2 * half + 1]);
+                    let (first, second) = (vuzp1q_s16(low, high), vuzp2q_s16(low, high));
+                    for r in 0..R {
+                        let word = quants[r][p];
+                        #[expect(
+                            clippy::cast_possible_truncation,
+                            reason = "a word is two numbers of 16 bits"
+                        )]
+                        let (a, b) = (word as i16, (word >> 16) as i16);
+                        let [left, right] = [2 * half, 2 * half + 1];
+                        whole[r][left] = vmlal_n_s16(whole[r][left], vget_low_s16(first), a);
+                        whole[r][right] = vmlal_high_n_s16(whole[r][right], first, a);
+                        whole[r][left] = vmlal_n_s16(whole[r][left], vget_low_s16(second), b);
+                        whole[r][right] = vmlal_high_n_s16(whole[r][right], second, b);
+                    }
+                }
+            }
+            for r in 0..R {
+                let (sums, _) = sums[r].as_chunks_mut::<4>();
+                for part in 0..4 {
+                    let scale = vmulq_n_f32(bytemuck::cast(scales[part]), rows[r].1[block]);
+                    let scaled = vmulq_f32(vcvtq_f32_s32(whole[r][part]), scale);
+                    sums[part] = bytemuck::cast(vaddq_f32(bytemuck::cast(sums[part]), scaled));
+                }
+            }
         }
     }
 }
