@@ -269,7 +269,7 @@ fn tiny_model(run: &mut Run<'_>) -> Result<Outcome, Error> {
         std::fs::create_dir_all(folder).map_err(io("create the folder", folder))?;
     }
     let writer = run.program("examples/tiny-gguf")?;
-    process::run(Command::new(writer).arg(&run.tiny_model))?;
+    process::run(Command::new(writer).arg(&run.tiny_model).arg("--family"))?;
     if run.tiny_model.is_file() {
         Ok(Outcome::Passed)
     } else {
