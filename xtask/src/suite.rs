@@ -234,6 +234,13 @@ fn clippy_wasm(run: &mut Run<'_>) -> Result<Outcome, Error> {
 
 fn native_tests(run: &mut Run<'_>) -> Result<Outcome, Error> {
     process::run(run.cargo().args(["test", "--workspace"]))?;
+    // Whole models through the products that this machine would not choose: the twin of relaxed SIMD's, the one in
+    // plain Rust, and the one that a browser's 128-bit vectors compute.
+    for kernel in ["narrow", "portable", "128"] {
+        process::run(
+            run.cargo().args(["test", "--package", "retort-lm", "--test", "cpu"]).env("RETORT_KERNEL", kernel),
+        )?;
+    }
     Ok(Outcome::Passed)
 }
 
