@@ -5,7 +5,6 @@
 //! The fixture has each file's SHA-256, which the writer must still give.
 
 #![expect(
-    clippy::expect_used,
     clippy::unwrap_used,
     reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
 )]

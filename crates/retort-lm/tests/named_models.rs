@@ -25,9 +25,8 @@ use retort_lm::{
 use serde_json::Value;
 
 fn source(variable: &str) -> FileSource {
-    let path = std::env::var_os(variable).unwrap_or_else(|| {
-        panic!("set {variable} to the model's file; fixtures/make_named_models.py names it")
-    });
+    let path = std::env::var_os(variable)
+        .expect("set the variable that the test names to the model's file; fixtures/make_named_models.py says where it comes from");
     FileSource::open(&PathBuf::from(path)).unwrap()
 }
 
@@ -44,6 +43,7 @@ fn tokens_agree(variable: &str, fixture_name: &str) {
     let mut source = source(variable);
     let gguf = Gguf::read(&mut source).unwrap();
     let vocabulary = gguf.tensor("token_embd.weight").unwrap().shape[1];
+    #[expect(clippy::disallowed_methods, reason = "this test never runs in a browser")]
     let start = Instant::now();
     let tokenizer = Tokenizer::read(&gguf, vocabulary).unwrap();
     println!("a tokenizer of {vocabulary} tokens read in {:?}", start.elapsed());

@@ -1,7 +1,6 @@
 //! Text to tokens and back: what is special and what is not (P4), chat templates (P47), streaming.
 
 #![expect(
-    clippy::expect_used,
     clippy::unwrap_used,
     reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
 )]
