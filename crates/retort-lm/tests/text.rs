@@ -143,7 +143,7 @@ const END_OF_TURN: u32 = 3;
 const START_OF_TURN: u32 = 11;
 const FIRST_BYTE: u32 = 12;
 
-/// P46: as the sentencepiece library has it, on 56 strings; `fixtures/make_architectures.py` made the numbers.
+/// P46: as the sentencepiece library has it, on 50 strings; `fixtures/make_architectures.py` made the numbers.
 #[test]
 fn p46_sentence_pieces_are_those_of_the_library() {
     let tokenizer = read_sentence_piece(|parts| parts);
