@@ -238,7 +238,9 @@ fn native_tests(run: &mut Run<'_>) -> Result<Outcome, Error> {
     // plain Rust, and the one that a browser's 128-bit vectors compute.
     for kernel in ["narrow", "portable", "128"] {
         process::run(
-            run.cargo().args(["test", "--package", "retort-lm", "--test", "cpu"]).env("RETORT_KERNEL", kernel),
+            run.cargo()
+                .args(["test", "--package", "retort-lm", "--test", "cpu"])
+                .env("RETORT_KERNEL", kernel),
         )?;
     }
     Ok(Outcome::Passed)

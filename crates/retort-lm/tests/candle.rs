@@ -4,6 +4,7 @@
 //! every run of the property test, with every scale bit in play.
 
 #![expect(
+    clippy::panic,
     clippy::unwrap_used,
     reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
 )]

@@ -67,7 +67,7 @@ impl NarrowRows {
     }
 
     pub(super) fn len(&self) -> usize {
-        if self.blocks == 0 { 0 } else { self.scales.len() / self.blocks }
+        self.scales.len().checked_div(self.blocks).unwrap_or(0)
     }
 }
 

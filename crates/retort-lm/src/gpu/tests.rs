@@ -433,7 +433,7 @@ fn load_on(gpu: Gpu, bytes: &[u8]) -> Result<GpuBackend, LmError> {
 
 fn load_error(gpu: Gpu, bytes: &[u8]) -> LmError {
     // Not `unwrap_err`, which would print a whole backend.
-    load_on(gpu, bytes).err().expect("loading fails")
+    load_on(gpu, bytes).expect_err("loading fails")
 }
 
 fn load(bytes: &[u8]) -> GpuBackend {
