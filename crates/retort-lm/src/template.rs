@@ -1,16 +1,19 @@
 //! The chat template inside a GGUF file: what a conversation with this model looks like as text.
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Value;
-use minijinja::{Environment, ErrorKind, context};
+use minijinja::value::{Kwargs, Value};
+use minijinja::{Environment, ErrorKind, State, context};
 use minijinja_contrib::pycompat;
 
 use crate::gguf::Gguf;
 use crate::tokenizer::Tokenizer;
 use crate::{Exchange, LmError, Segments, Turn};
 
-/// Steps that a template may take: far more than any real one needs, and an end for one that never ends.
-const FUEL: u64 = 2_000_000;
+/// What a template may spend, one for a step and one for 64 bytes that it makes: far more than any real one needs, an
+/// end for one that never ends, and some ten megabytes for one that wants all memory.
+const FUEL: u64 = 200_000;
+/// Spaces by which `tojson` may indent: it makes its text before it pays for it.
+const MOST_INDENT: i64 = 16;
 
 /// Stands for a message's text while the template runs, so that text of a person never passes through it.
 /// Private-use characters, which no template writes.
@@ -49,6 +52,7 @@ impl ChatTemplate {
         environment.add_function("raise_exception", |message: String| -> Result<Value, minijinja::Error> {
             Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
         });
+        environment.add_filter("tojson", to_json);
         // Templates that print a date get a fixed one: a judgement must not depend on the day.
         environment.add_function("strftime_now", |_format: String| "2025-01-01");
         if let Some(source) = source {
@@ -140,6 +144,28 @@ impl ChatTemplate {
         let template = |text: &str| Segments::new().template(text);
         Ok(Exchange { open: template(open), between: template(between), close: template(close) })
     }
+}
+
+/// The template engine's own `tojson`, but for what it may indent by.
+fn to_json(
+    state: &State<'_, '_>,
+    value: Value,
+    indent: Option<Value>,
+    options: Kwargs,
+) -> Result<Value, minijinja::Error> {
+    let indent = match indent {
+        None => options.get::<Option<Value>>("indent")?,
+        some => some,
+    };
+    if indent.as_ref().and_then(Value::as_i64).is_some_and(|indent| indent > MOST_INDENT) {
+        let problem = format!("tojson may indent by at most {MOST_INDENT}");
+        return Err(minijinja::Error::new(ErrorKind::InvalidOperation, problem));
+    }
+    options.assert_all_used()?;
+    let no_options = Kwargs::from_iter(std::iter::empty::<(String, Value)>());
+    let text = minijinja::filters::tojson(&value, indent, no_options)?;
+    state.consume_fuel(text.as_str().map_or(0, |text| text.len() as u64 / 64))?;
+    Ok(text)
 }
 
 /// What stands before and after the only occurrence of `mark`.
