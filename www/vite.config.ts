@@ -41,6 +41,11 @@ export default defineConfig({
         find: /^retort-engine\/wasm$/,
         replacement: fake ? here("./dev/fake-wasm.ts") : `${here("../pkg/retort_bg.wasm")}?url`,
       },
+      {
+        find: /^retort-engine\/wasm-relaxed$/,
+        replacement: fake ? here("./dev/fake-wasm.ts") : `${here("../pkg/retort_relaxed_bg.wasm")}?url`,
+      },
+      { find: /^retort-engine\/variant$/, replacement: here("../pkg/variant.mjs") },
       { find: /^retort-engine$/, replacement: fake ? here("./dev/fake-engine.ts") : here("../pkg/retort.js") },
     ],
   },

@@ -6,7 +6,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { parse } from "smol-toml";
 import type {
-  ByteSource, EngineInfo, JudgeEvent, JudgeRecord, JudgeRequest, LoadOptions, LoadProgress, Rubric, RubricVerdict, Verdict,
+  AdapterOptions, ByteSource, EngineInfo, JudgeEvent, JudgeRecord, JudgeRequest, LoadOptions, LoadProgress, Rubric, RubricVerdict, Verdict,
 } from "../src/types";
 
 class FakeError extends Error {
@@ -39,12 +39,15 @@ export class Sha256 {
   finish_hex(): string {
     return bytesToHex(this.#hash.digest());
   }
+  free(): void {}
 }
 
 export class Engine {
   private constructor(private readonly about: EngineInfo) {}
 
-  static async load(source: ByteSource, options: LoadOptions, on_progress: (p: LoadProgress) => void, cancel: Cancel): Promise<Engine> {
+  static async load(sources: ByteSource | ByteSource[], options: LoadOptions, on_progress: (p: LoadProgress) => void, cancel: Cancel): Promise<Engine> {
+    const [source] = [sources].flat();
+    if (!source) throw new FakeError("data", "No file was given.");
     const head = new Uint8Array(4);
     if (source.size === 0) throw new FakeError("empty_file", `${options.name}: the file is empty. Choose a GGUF model file.`);
     const read = source.read(0, head);
@@ -70,13 +73,22 @@ export class Engine {
       device: gpu ? "SwiftShader (fake)" : "wasm SIMD (fake)",
       model: {
         name: options.name, sha256: options.sha256 ?? null, architecture: "llama", parameters: 134_515_008, context_length: 2048,
-        layers: 30, width: 576, quantization: "Q4_1", file_bytes: source.size,
+        layers: 30, width: 576, quantization: "Q4_1", file_bytes: source.size, head: null,
       },
+      adapter: null,
     });
   }
 
   info(): EngineInfo {
     return this.about;
+  }
+
+  async set_adapter(source: ByteSource | null, options?: AdapterOptions): Promise<void> {
+    await sleep(20);
+    if (source !== null && source.size < 100) throw new FakeError("wrong_adapter", `The adapter ${options?.name ?? ""} cannot be applied: it is too short.`);
+    this.about.adapter = source === null ? null : {
+      name: options?.name ?? "", sha256: options?.sha256 ?? null, title: options?.name ?? "", rank: 4, strength: options?.strength ?? 1,
+    };
   }
 
   async judge(request: JudgeRequest, on_event: (e: JudgeEvent) => void, cancel: Cancel): Promise<JudgeRecord> {
@@ -102,7 +114,7 @@ export class Engine {
     return {
       format: "retort.judgement/1", version: version(), task: "rubric_scores",
       input: { prompt_sha256: hex(request.prompt), response_sha256: hex(request.response), reference_sha256: request.reference === undefined ? null : hex(request.reference) },
-      model: { name: this.about.model.name, sha256: this.about.model.sha256, adapter: null },
+      model: { name: this.about.model.name, sha256: this.about.model.sha256, adapter: this.about.adapter },
       backend: this.about.backend, device: this.about.device, seed: null, orders: [], verdicts, notices: [], truncations,
       timings: { total_ms: Date.now() - started, tokens: total_tokens, tokens_reused: Math.floor(total_tokens * 0.7) },
       cancelled: cancel.cancelled,

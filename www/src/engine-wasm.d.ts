@@ -1,5 +1,10 @@
-/** The address of the engine's wasm file; see the aliases in vite.config.ts. */
+/** The addresses of the engine's wasm files; see the aliases in vite.config.ts. */
 declare module "retort-engine/wasm" {
+  const url: string;
+  export default url;
+}
+
+declare module "retort-engine/wasm-relaxed" {
   const url: string;
   export default url;
 }

@@ -9,6 +9,25 @@ const PING_EVERY_MS = 10_000;
 /** So many questions in a row without an answer are told to the person: a minute in a visible tab (P35). */
 const STALLED_AFTER_PINGS = 6;
 
+const TUNING_KEY = "retort.gpu-tuning";
+
+/** What was measured on this browser's GPU, so that the next start need not measure again. Storage may be denied. */
+function recallTuning(): string | undefined {
+  try {
+    return localStorage.getItem(TUNING_KEY) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function keepTuning(tuning: string): void {
+  try {
+    localStorage.setItem(TUNING_KEY, tuning);
+  } catch {
+    // The next start measures again.
+  }
+}
+
 export class EngineClient {
   readonly state: Signal<State> = signal(INITIAL);
   #worker: Worker | null = null;
@@ -48,11 +67,18 @@ export class EngineClient {
     const load_id = this.#next_id++;
     if (!this.#worker) return this.restartWith(source, backend);
     this.#dispatch({ type: "load_requested", load_id, source, backend });
-    this.#send({ type: "load", load_id, source, backend });
+    this.#send({ type: "load", load_id, source, backend, tuning: recallTuning() });
   }
 
   cancelLoad(): void {
     this.#send({ type: "cancel_load" });
+  }
+
+  /** Applies an adapter to the loaded model; null takes it away. */
+  setAdapter(file: File | null): void {
+    const adapter_id = this.#next_id++;
+    this.#dispatch({ type: "adapter_requested", adapter_id, name: file?.name ?? null });
+    this.#send({ type: "set_adapter", adapter_id, file });
   }
 
   /** Judges at once, or as soon as the model that is being loaded is ready. */
@@ -111,6 +137,7 @@ export class EngineClient {
   }
 
   #receive(message: FromWorker): void {
+    if (message.type === "loaded" && message.info.tuning) keepTuning(message.info.tuning);
     this.#unanswered = 0;
     if (this.state.value.stalled) this.#dispatch({ type: "stall_changed", stalled: false });
     if (message.type === "rubrics_read") {

@@ -1,5 +1,5 @@
 /** Everything that the page shows, as one value, and the pure function that moves it on. */
-import type { BackendChoice, EngineInfo, JudgeRecord, Rubric, RubricVerdict, Truncation } from "./types";
+import type { AdapterInfo, BackendChoice, EngineInfo, JudgeRecord, Rubric, RubricVerdict, Truncation } from "./types";
 import type { Failure, FromWorker, LoadStage, ModelSource, Origin, Preset } from "./worker/protocol";
 
 export type ModelState =
@@ -36,7 +36,14 @@ export interface Run {
 }
 
 /** Which part of the page an error belongs to; it decides the ways out that are offered. */
-export type ErrorPlace = "engine" | "model" | "judge";
+export type ErrorPlace = "engine" | "model" | "adapter" | "judge";
+
+/** The adapter on top of the loaded model. `changing`: the name of the one that is being applied, or "" for none. */
+export interface AdapterState {
+  adapter_id: number;
+  applied: AdapterInfo | null;
+  changing: string | null;
+}
 
 export interface State {
   version: string | null;
@@ -46,6 +53,7 @@ export interface State {
   load_id: number;
   source: ModelSource;
   backend: BackendChoice;
+  adapter: AdapterState;
   run: Run | null;
   /** Judge was pressed while the model was loading; the judgement starts by itself. */
   queued: boolean;
@@ -57,6 +65,8 @@ export interface State {
   worker_requests: { own: number; other: number; refused: number };
 }
 
+const NO_ADAPTER: AdapterState = { adapter_id: 0, applied: null, changing: null };
+
 export const INITIAL: State = {
   version: null,
   builtin: [],
@@ -65,6 +75,7 @@ export const INITIAL: State = {
   load_id: 0,
   source: { kind: "preset", name: null },
   backend: "auto",
+  adapter: NO_ADAPTER,
   run: null,
   queued: false,
   error: null,
@@ -76,6 +87,8 @@ export const INITIAL: State = {
 /** What the page itself does. */
 export type Action =
   | { type: "load_requested"; load_id: number; source: ModelSource; backend: BackendChoice }
+  /** `name` null: the adapter is to be taken away. */
+  | { type: "adapter_requested"; adapter_id: number; name: string | null }
   | { type: "judge_requested"; run_id: number; rubrics: Rubric[] }
   | { type: "cancel_requested" }
   | { type: "queue_changed"; queued: boolean }
@@ -102,6 +115,7 @@ export function reduce(state: State, message: FromWorker | Action): State {
         backend: message.backend,
         error: null,
         forgotten: null,
+        adapter: NO_ADAPTER,
         model: {
           phase: "loading",
           name: sourceName(message.source),
@@ -129,6 +143,17 @@ export function reduce(state: State, message: FromWorker | Action): State {
       const next: State = { ...state, model: { phase: "none" }, queued: false };
       return message.error.code === "cancelled" ? next : failed(next, "model", message.error);
     }
+
+    case "adapter_requested": {
+      const { adapter_id, name } = message;
+      return { ...state, error: null, adapter: { ...state.adapter, adapter_id, changing: name ?? "" } };
+    }
+    case "adapter_set":
+      if (message.adapter_id !== state.adapter.adapter_id) return state;
+      return { ...state, adapter: { ...state.adapter, applied: message.adapter, changing: null } };
+    case "adapter_failed":
+      if (message.adapter_id !== state.adapter.adapter_id) return state;
+      return failed({ ...state, adapter: { ...state.adapter, changing: null } }, "adapter", message.error);
 
     case "judge_requested":
       return {
@@ -196,7 +221,10 @@ export function reduce(state: State, message: FromWorker | Action): State {
       return { ...state, stalled: message.stalled };
     case "worker_died":
       return failed(
-        { ...state, model: { phase: "none" }, queued: false, stalled: false, run: interrupted(state.run) },
+        {
+          ...state, model: { phase: "none" }, adapter: NO_ADAPTER, queued: false, stalled: false,
+          run: interrupted(state.run),
+        },
         "engine",
         { code: "worker_died", message: message.message },
       );
@@ -204,13 +232,14 @@ export function reduce(state: State, message: FromWorker | Action): State {
       return {
         ...state,
         model: { phase: "starting" },
+        adapter: NO_ADAPTER,
         error: null,
         stalled: false,
         run: interrupted(state.run),
         worker_requests: { own: 0, other: 0, refused: 0 },
       };
     case "models_forgotten":
-      return { ...state, forgotten: message.bytes, model: { phase: "none" }, queued: false };
+      return { ...state, forgotten: message.bytes, model: { phase: "none" }, adapter: NO_ADAPTER, queued: false };
     case "requests":
       return { ...state, worker_requests: { own: message.own, other: message.other, refused: message.refused } };
     case "rubrics_read":
@@ -220,8 +249,14 @@ export function reduce(state: State, message: FromWorker | Action): State {
   }
 }
 
+/** Files chosen together are the parts of one model, whose names sort in their order; null for no file at all. */
+export function ownFiles(files: Iterable<File>): ModelSource | null {
+  const [first, ...others] = [...files].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return first === undefined ? null : { kind: "file", files: [first, ...others] };
+}
+
 export function sourceName(source: ModelSource): string {
-  return source.kind === "file" ? source.file.name : (source.name ?? "");
+  return source.kind === "file" ? source.files[0].name : (source.name ?? "");
 }
 
 function failed(state: State, place: ErrorPlace, failure: Failure): State {

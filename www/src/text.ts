@@ -75,11 +75,20 @@ export const text = {
     backendLegend: "Run on",
     backendChoice: { auto: "Automatic", gpu: "WebGPU", cpu: "CPU" },
     file: "Use a GGUF file of your own",
-    fileHint: "or drop one anywhere on this page",
+    fileHint: "or drop one anywhere on this page; for a split model, all its parts together",
     drop: "Drop the GGUF file to load it",
     preset: "Use the built-in model",
     forget: "Unload and delete stored models",
     forgotten: (bytes: string) => `Deleted ${bytes} from this browser’s storage.`,
+    adapter: {
+      legend: "Adapter",
+      pick: "Apply an adapter (LoRA, .gguf)",
+      applied: (title: string, rank: number) => `${title} (rank ${rank})`,
+      changing: (name: string) => (name === "" ? "Taking the adapter away…" : `Applying ${name}…`),
+      remove: "Remove the adapter",
+      busy: "The adapter can be changed when the judgement has ended.",
+      hint: "Made for the loaded model; it changes how the model judges. Loading another model takes it away.",
+    },
     more: "Details and storage",
   },
 
@@ -165,6 +174,7 @@ export const text = {
     heading: {
       engine: "The engine stopped",
       model: "The model could not be loaded",
+      adapter: "The adapter could not be applied",
       judge: "The judgement failed",
     } satisfies Record<ErrorPlace, string>,
     retry: "Try again",
@@ -230,6 +240,8 @@ export const text = {
     loading: (name: string, percent: string) => `Loading ${name}: ${percent}`,
     ready: (name: string, backend: string) => `${name} is ready on ${backend}.`,
     judging: "Judging started.",
+    adapterOn: (title: string) => `The adapter ${title} is applied.`,
+    adapterOff: "No adapter is applied.",
   },
 
   footer: {

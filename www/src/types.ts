@@ -1,5 +1,7 @@
 /** The data contract between page and engine, defined once beside the engine. */
 export type {
+  AdapterInfo,
+  AdapterOptions,
   BackendChoice,
   ByteSource,
   EngineInfo,

@@ -1,4 +1,7 @@
 //! The wasm package: `retort-web` compiled, and its JS glue, into `pkg/`.
+//!
+//! It is compiled twice: with fixed-width SIMD, which every engine has, and with relaxed SIMD besides, which not all
+//! have. One glue serves both; `pkg/variant.mjs` says which of the two can be run.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -16,18 +19,33 @@ pub(crate) const WASM_TARGET: &str = "wasm32-unknown-unknown";
 /// The package's files are called `retort.js`, `retort.d.ts`, `retort_bg.wasm`.
 const OUT_NAME: &str = "retort";
 
+/// For which instructions a wasm file is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Variant {
+    /// With fixed-width SIMD.
+    Plain,
+    /// With fixed-width and relaxed SIMD.
+    Relaxed,
+}
+
 /// The wasm file that [`build`] makes.
-pub(crate) fn wasm_file(workspace: &Workspace) -> PathBuf {
-    workspace.pkg().join(format!("{OUT_NAME}_bg.wasm"))
+pub(crate) fn wasm_file(workspace: &Workspace, variant: Variant) -> PathBuf {
+    workspace.pkg().join(match variant {
+        Variant::Plain => format!("{OUT_NAME}_bg.wasm"),
+        Variant::Relaxed => format!("{OUT_NAME}_relaxed_bg.wasm"),
+    })
 }
 
 /// Compiles and makes the glue; answers whether anything changed.
 pub(crate) fn build(workspace: &Workspace, dev: bool) -> Result<bool, Error> {
-    let compiled = compile(workspace, dev)?;
+    let compiled = compile(workspace, dev, Variant::Plain)?;
+    // For a quick build, the same file under both names will do.
+    let relaxed = if dev { compiled.clone() } else { compile(workspace, dev, Variant::Relaxed)? };
     let pkg = workspace.pkg();
     let stamp = Stamp::new(workspace.scratch()?.join("package.stamp"));
     let state = || -> Result<String, Error> {
-        let (inputs, outputs) = (state_of(&[&compiled], &|_| false)?, state_of(&outputs(&pkg), &|_| false)?);
+        let (inputs, outputs) =
+            (state_of(&[&compiled, &relaxed], &|_| false)?, state_of(&outputs(workspace), &|_| false)?);
         Ok(format!("{} {inputs} {outputs}", env!("CARGO_PKG_VERSION")))
     };
     if stamp.holds(&state()?) {
@@ -36,16 +54,45 @@ pub(crate) fn build(workspace: &Workspace, dev: bool) -> Result<bool, Error> {
     stamp.clear()?;
     eprintln!("Making the JS glue in {}", pkg.display());
     glue(&compiled, &pkg, dev)?;
+    relaxed_beside(&relaxed, workspace, dev)?;
     stamp.write(&state()?)?;
     Ok(true)
 }
 
-fn outputs(pkg: &Path) -> Vec<PathBuf> {
-    [".js", ".d.ts", "_bg.wasm"].iter().map(|end| pkg.join(format!("{OUT_NAME}{end}"))).collect()
+fn outputs(workspace: &Workspace) -> Vec<PathBuf> {
+    let glue = GLUE.iter().map(|name| workspace.pkg().join(name));
+    glue.chain([Variant::Plain, Variant::Relaxed].map(|variant| wasm_file(workspace, variant))).collect()
+}
+
+/// What the glue consists of.
+const GLUE: [&str; 3] = ["retort.js", "retort.d.ts", "retort_bg.wasm.d.ts"];
+
+/// Puts the relaxed wasm file beside the plain one, provided that the plain one's glue fits it too.
+fn relaxed_beside(compiled: &Path, workspace: &Workspace, dev: bool) -> Result<(), Error> {
+    let (pkg, apart) = (workspace.pkg(), workspace.scratch()?.join("relaxed-glue"));
+    fs::create_dir_all(&apart).map_err(io("create the folder", &apart))?;
+    glue(compiled, &apart, dev)?;
+    for name in GLUE {
+        let read = |folder: &Path| {
+            let path = folder.join(name);
+            fs::read(&path).map_err(io("read", &path))
+        };
+        if read(&pkg)? != read(&apart)? {
+            return Err(Error::Message(format!(
+                "{name} is not the same for the wasm file with relaxed SIMD and the one without, in {} and {}; \
+                 exported and imported functions must not depend on target features",
+                apart.display(),
+                pkg.display()
+            )));
+        }
+    }
+    let (from, to) = (apart.join(format!("{OUT_NAME}_bg.wasm")), wasm_file(workspace, Variant::Relaxed));
+    fs::copy(&from, &to).map_err(io("write", &to))?;
+    Ok(())
 }
 
 /// Compiles `retort-web` and answers where the wasm file lies, which depends on the user's cargo settings.
-fn compile(workspace: &Workspace, dev: bool) -> Result<PathBuf, Error> {
+fn compile(workspace: &Workspace, dev: bool, variant: Variant) -> Result<PathBuf, Error> {
     let mut command = Command::new("cargo");
     command
         .args(["build", "--package", "retort-web", "--lib", "--target", WASM_TARGET])
@@ -57,6 +104,14 @@ fn compile(workspace: &Workspace, dev: bool) -> Result<PathBuf, Error> {
         .current_dir(&workspace.root)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
+    if variant == Variant::Relaxed {
+        // Added to the flags in .cargo/config.toml. In a folder of its own, so that neither build undoes the other's.
+        command
+            .arg("--config")
+            .arg(format!("target.{WASM_TARGET}.rustflags=[\"-C\", \"target-feature=+relaxed-simd\"]"))
+            .arg("--target-dir")
+            .arg(workspace.scratch()?.join("relaxed-target"));
+    }
     eprintln!("$ {}", process::show(&command));
     let mut child = command.spawn().map_err(|error| process::start_error(&command, &error))?;
     let mut wasm = None;

@@ -8,6 +8,8 @@ use clap::ValueEnum;
 use retort_models::Store;
 
 use crate::error::{Error, io};
+use crate::guard::Relaxed;
+use crate::package::Variant;
 use crate::prerequisites::{self, Wanted};
 use crate::workspace::Workspace;
 use crate::{guard, model, package, page, process};
@@ -241,11 +243,16 @@ fn wasm_package(run: &mut Run<'_>) -> Result<Outcome, Error> {
 }
 
 fn wasm_guard(run: &mut Run<'_>) -> Result<Outcome, Error> {
-    let facts = guard::check(&package::wasm_file(run.workspace))?;
-    eprintln!(
-        "{} bytes, {} gzipped, {} SIMD instructions",
-        facts.bytes, facts.gzipped_bytes, facts.simd_instructions
-    );
+    let engine = run.workspace.root.join("crates/retort-lm/src");
+    for (variant, relaxed) in
+        [(Variant::Plain, Relaxed::None), (Variant::Relaxed, Relaxed::by_sources(&engine)?)]
+    {
+        let facts = guard::check(&package::wasm_file(run.workspace, variant), relaxed)?;
+        eprintln!(
+            "{variant:?}: {} bytes, {} gzipped, {} SIMD instructions, {} of them relaxed",
+            facts.bytes, facts.gzipped_bytes, facts.simd_instructions, facts.relaxed_instructions
+        );
+    }
     Ok(Outcome::Passed)
 }
 
@@ -262,7 +269,7 @@ fn tiny_model(run: &mut Run<'_>) -> Result<Outcome, Error> {
         std::fs::create_dir_all(folder).map_err(io("create the folder", folder))?;
     }
     let writer = run.program("examples/tiny-gguf")?;
-    process::run(Command::new(writer).arg(&run.tiny_model))?;
+    process::run(Command::new(writer).arg(&run.tiny_model).arg("--family"))?;
     if run.tiny_model.is_file() {
         Ok(Outcome::Passed)
     } else {

@@ -43,7 +43,7 @@ pub(crate) enum CliError {
     #[error("{0}")]
     Judge(#[from] retort_judge::JudgeError),
     /// The judgement stopped before its end; what was ready has been printed.
-    #[error("the judgement stopped before its end: {0}. The scores above were ready")]
+    #[error("it stopped before its end: {0}. The scores above were ready")]
     Partial(retort_lm::LmError),
     /// The result could not be written as JSON.
     #[error("the result could not be written as JSON: {0}")]

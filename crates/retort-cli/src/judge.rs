@@ -2,22 +2,16 @@
 
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use clap::ValueEnum;
 use indicatif::ProgressBar;
-use retort_judge::{ModelIdentity, Observer, Record, Request, RubricVerdict, RunContext, Wording, judge};
-use retort_lm::{BackendChoice, FileSource, Flow, LmError};
-use retort_models::{Store, sha256_file};
+use retort_judge::{Observer, Record, Request, RubricVerdict, Wording, judge};
+use retort_lm::Flow;
 use retort_rubric::{Format, Rubric};
 
 use crate::error::CliError;
+use crate::load::{Interrupt, ModelArgs};
 use crate::{progress, report, text};
-
-/// The exit status of a command that Ctrl-C ended, as shells report it.
-const INTERRUPTED: u8 = 130;
 
 /// What to judge and by what. Texts are given as they are, as @FILE, or as - for standard input.
 #[derive(Debug, clap::Args)]
@@ -37,35 +31,11 @@ pub(crate) struct Args {
     /// A TOML or JSON file with rubrics of your own. May be given several times.
     #[arg(long, value_name = "FILE")]
     rubric: Vec<String>,
-    /// A model by name (see "retort models list") or the path of a GGUF file.
-    #[arg(long, value_name = "NAME|PATH")]
-    model: Option<String>,
-    /// Where the model runs.
-    #[arg(long, value_enum, default_value_t = BackendArg::Auto)]
-    backend: BackendArg,
+    #[command(flatten)]
+    model: ModelArgs,
     /// Print the record as one line of JSON.
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum BackendArg {
-    /// The GPU where there is a real one, else the CPU.
-    Auto,
-    /// The GPU, even one emulated in software.
-    Gpu,
-    /// The CPU.
-    Cpu,
-}
-
-impl From<BackendArg> for BackendChoice {
-    fn from(arg: BackendArg) -> Self {
-        match arg {
-            BackendArg::Auto => Self::Auto,
-            BackendArg::Gpu => Self::Gpu,
-            BackendArg::Cpu => Self::Cpu,
-        }
-    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
@@ -83,77 +53,26 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         wording: Wording::Full,
     };
 
-    let store = Store::open()?;
-    let name = args.model.as_deref().unwrap_or(&store.registry().default_model().name);
-    let resolved = store.resolve(name)?;
-    let path = resolved.path.clone();
-    let identity = match resolved.model {
-        Some(model) => {
-            ModelIdentity { name: model.name.clone(), sha256: Some(model.sha256.clone()), adapter: None }
-        }
-        None => ModelIdentity {
-            name: path
-                .file_name()
-                .map_or_else(|| name.to_owned(), |file| file.to_string_lossy().into_owned()),
-            sha256: Some(
-                sha256_file(&path, &mut |_| {})
-                    .map_err(|problem| CliError::Hash { path: path.display().to_string(), problem })?,
-            ),
-            adapter: None,
-        },
-    };
-
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupted);
-    // Without a handler Ctrl-C still ends the command, only without what was ready; so a failure to set one
-    // is no reason to stop.
-    let _ = ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED.into());
-        }
-    });
-    let go_on = || if interrupted.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue };
-
-    let source = FileSource::open(&path)?;
-    let loading = progress::bytes("Loading", 0);
-    let model = pollster::block_on(retort_lm::load(Box::new(source), args.backend.into(), &mut |step| {
-        loading.set_length(step.total_bytes);
-        loading.set_position(step.loaded_bytes);
-        go_on()
-    }));
-    loading.finish_and_clear();
-    let mut model = match model {
-        Err(LmError::Cancelled) => return Ok(ExitCode::from(INTERRUPTED)),
-        other => other?,
-    };
-
-    let mut watching = Watching { bar: progress::tokens("Judging", 0), go_on: &go_on };
+    let interrupt = Interrupt::listen();
+    let Some(mut loaded) = args.model.load(&interrupt)? else { return Ok(Interrupt::status()) };
+    let mut watching = Watching { bar: progress::tokens("Judging", 0), interrupt: &interrupt };
     let start = Instant::now();
-    let judgement = pollster::block_on(judge(&mut model, &request, &mut watching))?;
+    let judgement = pollster::block_on(judge(&mut loaded.model, &request, &mut watching))?;
     let total_ms = start.elapsed().as_secs_f64() * 1000.0;
     watching.bar.finish_and_clear();
 
-    let notices = model.take_notices();
-    let placement = model.backend().placement();
-    let run = RunContext {
-        model: identity,
-        backend: placement.backend,
-        device: placement.device.clone(),
-        notices,
-        total_ms,
-    };
-    let record = Record::new(&request, &judgement, run);
+    let record = Record::new(&request, &judgement, loaded.context(total_ms));
     let mut out = std::io::stdout().lock();
     if args.json {
         serde_json::to_writer(&mut out, &record)?;
         writeln!(out)?;
     } else {
-        write!(out, "{}", report::plain(&record, &placement.reason))?;
+        write!(out, "{}", report::plain(&record, loaded.reason()))?;
     }
     out.flush()?;
     match judgement.failure {
         Some(failure) => Err(CliError::Partial(failure)),
-        None if judgement.cancelled => Ok(ExitCode::from(INTERRUPTED)),
+        None if judgement.cancelled => Ok(Interrupt::status()),
         None => Ok(ExitCode::SUCCESS),
     }
 }
@@ -178,14 +97,14 @@ fn rubrics(args: &Args) -> Result<Vec<Rubric>, CliError> {
 
 struct Watching<'a> {
     bar: ProgressBar,
-    go_on: &'a dyn Fn() -> Flow,
+    interrupt: &'a Interrupt,
 }
 
 impl Observer for Watching<'_> {
     fn progress(&mut self, done: usize, total: usize) -> Flow {
         self.bar.set_length(total as u64);
         self.bar.set_position(done as u64);
-        (self.go_on)()
+        self.interrupt.flow()
     }
 
     fn verdict(&mut self, _index: usize, verdict: &RubricVerdict) {

@@ -2,9 +2,11 @@
 
 mod error;
 mod judge;
+mod load;
 mod models;
 mod progress;
 mod report;
+mod reward;
 mod text;
 
 use std::process::ExitCode;
@@ -23,6 +25,8 @@ struct Cli {
 enum Command {
     /// Score a response by FLASK's twelve skills or by rubrics of your own.
     Judge(judge::Args),
+    /// Score responses by the head of a reward model: a number, higher is better, no rubrics.
+    Reward(reward::Args),
     /// List, fetch and check the models that Retort knows.
     #[command(subcommand)]
     Models(models::Action),
@@ -32,6 +36,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Judge(args) => judge::run(&args),
+        Command::Reward(args) => reward::run(&args),
         Command::Models(action) => models::run(&action),
     };
     match outcome {

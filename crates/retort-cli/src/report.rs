@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use retort_judge::{Record, TextRole, Verdict};
+use retort_judge::{Record, Reward, RewardRecord, TextRole, Timings, Verdict};
 
 /// The report as plain text: one line per rubric, then what one should know about it.
 pub(crate) fn plain(record: &Record, reason: &str) -> String {
@@ -41,18 +41,44 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
             cut.kept_characters, cut.total_characters
         );
     }
-    for notice in &record.notices {
-        let _ = writeln!(out, "{notice}");
-    }
-    let seconds = record.timings.total_ms / 1000.0;
-    let _ = writeln!(
-        out,
-        "{} on {}, {} tokens in {seconds:.1} s. {reason}",
-        record.model.name, record.device, record.timings.tokens
-    );
+    run(&mut out, &record.model.name, &record.device, &record.notices, &record.timings, reason);
     let _ = writeln!(
         out,
         "A score is the expectation over the model's probabilities; a model this small gives a first reading, not a verdict."
     );
     out
+}
+
+/// Rewards as plain text: one line per response, then what one should know about them.
+pub(crate) fn rewards(record: &RewardRecord, reason: &str) -> String {
+    let mut out = String::new();
+    for (number, reward) in (1..).zip(&record.rewards) {
+        // Writing to a String cannot fail.
+        let _ = match reward {
+            Reward::Scored { outputs } => {
+                let shown = outputs.iter().enumerate().map(|(index, value)| match record.labels.get(index) {
+                    Some(label) => format!("{label} {value:.4}"),
+                    None => format!("{value:.4}"),
+                });
+                writeln!(out, "Response {number}  {}", shown.collect::<Vec<_>>().join("  "))
+            }
+            Reward::Unscored(reason) => writeln!(out, "Response {number}  not scored: {reason}"),
+        };
+    }
+    let _ = writeln!(out);
+    run(&mut out, &record.model.name, &record.device, &record.notices, &record.timings, reason);
+    let _ = writeln!(
+        out,
+        "These numbers are the model's own: compare them among responses to one prompt, and with no other model's."
+    );
+    out
+}
+
+/// What happened, where it ran and how long it took.
+fn run(out: &mut String, model: &str, device: &str, notices: &[String], timings: &Timings, reason: &str) {
+    for notice in notices {
+        let _ = writeln!(out, "{notice}");
+    }
+    let seconds = timings.total_ms / 1000.0;
+    let _ = writeln!(out, "{model} on {device}, {} tokens in {seconds:.1} s. {reason}", timings.tokens);
 }

@@ -199,3 +199,129 @@ fn the_report_is_for_people() {
     assert!(text.starts_with("Factuality  "), "{text}");
     assert!(text.contains("You chose the CPU."), "{text}");
 }
+
+/// Any part of a split model stands for the whole: same scores, and the hash of all parts one after the other.
+#[test]
+fn a_split_model_is_given_by_any_of_its_parts() {
+    let desk = Desk::new();
+    let parts = retort_lm::tiny::writer(retort_lm::tiny::Shape::default(), 7).finish_split(8);
+    let name = |index: usize| format!("split-{:05}-of-{:05}.gguf", index + 1, parts.len());
+    for (index, bytes) in parts.iter().enumerate() {
+        desk.file(&name(index), bytes);
+    }
+    let args = ["--prompt", "p", "--response", "r", "--skills", "factuality", "--json"];
+    let whole = record(&desk.judge(&args));
+    let judge =
+        |part: usize| desk.run(&[&["judge", "--backend", "cpu", "--model", &name(part)], &args[..]].concat());
+    for part in [0, parts.len() - 1] {
+        let record = record(&judge(part));
+        assert_eq!(record["verdicts"], whole["verdicts"]);
+        assert_eq!(record["model"]["name"], name(0));
+        assert_eq!(record["model"]["sha256"], retort_judge::sha256_hex(&parts.concat()));
+    }
+    std::fs::remove_file(desk.folder.path().join(name(1))).unwrap();
+    let output = judge(0);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains(&format!("this one is missing: {}", name(1))), "{}", stderr(&output));
+}
+
+#[test]
+fn an_adapter_is_applied_and_recorded() {
+    let desk = Desk::new();
+    let bytes = retort_lm::tiny::adapter_gguf(
+        retort_lm::tiny::Shape::default(),
+        retort_lm::tiny::AdapterShape::default(),
+        3,
+    );
+    desk.file("lora.gguf", &bytes);
+    let base = ["--prompt", "p", "--response", "r", "--skills", "factuality", "--json"];
+    let judged = |more: &[&str]| record(&desk.judge(&[&base[..], more].concat()));
+    let without = judged(&[]);
+    assert!(without["model"]["adapter"].is_null());
+    let with = judged(&["--adapter", "lora.gguf"]);
+    assert_eq!(with["model"]["adapter"]["name"], "lora.gguf");
+    assert_eq!(with["model"]["adapter"]["sha256"], retort_judge::sha256_hex(&bytes));
+    assert_eq!(with["model"]["adapter"]["strength"], 1.0);
+    assert_ne!(with["verdicts"], without["verdicts"]);
+    // With no strength it is the base alone; with less it is something between.
+    let none = judged(&["--adapter", "lora.gguf", "--adapter-strength", "0"]);
+    assert_eq!(none["verdicts"], without["verdicts"]);
+    let half = judged(&["--adapter", "lora.gguf", "--adapter-strength", "0.5"]);
+    assert_eq!(half["model"]["adapter"]["strength"], 0.5);
+    assert_ne!(half["verdicts"], with["verdicts"]);
+}
+
+#[test]
+fn a_wrong_adapter_is_refused_with_the_reason() {
+    use retort_lm::tiny::{AdapterShape, Shape, adapter_gguf};
+    let desk = Desk::new();
+    let adapter = |shape| adapter_gguf(shape, AdapterShape::default(), 3);
+    desk.file("qwen.gguf", adapter(Shape { architecture: "qwen2", ..Shape::default() }));
+    desk.file("wide.gguf", adapter(Shape { width: 96, ..Shape::default() }));
+    desk.file("deep.gguf", adapter(Shape { layers: 3, ..Shape::default() }));
+    desk.file("text.gguf", "not an adapter");
+    for (args, says) in [
+        (
+            &["--adapter", "qwen.gguf"][..],
+            "the adapter qwen.gguf cannot be applied: it belongs to a base of architecture \"qwen2\"",
+        ),
+        (&["--adapter", "wide.gguf"], "it belongs to another base"),
+        (&["--adapter", "deep.gguf"], "it changes block 2, and the loaded model has 2 blocks"),
+        (&["--adapter", "tiny.gguf"], "load it as a model instead"),
+        (&["--adapter", "text.gguf"], "text.gguf is not a GGUF file"),
+        (&["--adapter", "gone.gguf"], "gone.gguf could not be read"),
+    ] {
+        let output = desk.judge(&[&["--prompt", "p", "--response", "r"], args].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(stderr(&output).contains(says), "{args:?}: {}", stderr(&output));
+        assert!(stdout(&output).is_empty());
+    }
+    let output = desk.judge(&["--prompt", "p", "--response", "r", "--adapter-strength", "2"]);
+    assert_eq!(output.status.code(), Some(2), "a strength without an adapter");
+    let output = desk.judge(&[
+        "--prompt",
+        "p",
+        "--response",
+        "r",
+        "--adapter",
+        "deep.gguf",
+        "--adapter-strength",
+        "x",
+    ]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn rewards_come_from_the_models_own_head() {
+    use retort_lm::tiny::{Shape, gguf};
+    let desk = Desk::new();
+    desk.file("reward.gguf", gguf(Shape { head_outputs: 1, ..Shape::default() }, 7));
+    let reward =
+        |args: &[&str]| desk.run(&[&["reward", "--backend", "cpu", "--prompt", "abc"], args].concat());
+    let both = ["--model", "reward.gguf", "--response", "abc", "--response", "It is four."];
+    let record = record(&reward(&[&both[..], &["--json"]].concat()));
+    assert_eq!(record["format"], "retort.reward/1");
+    // FIPS 180-2, appendix B.1: the hash of "abc".
+    let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    assert_eq!(record["input"]["prompt_sha256"], abc);
+    assert_eq!(record["input"]["responses_sha256"][0], abc);
+    let outputs: Vec<f64> =
+        (0..2).map(|index| record["rewards"][index]["outputs"][0].as_f64().unwrap()).collect();
+    assert!((outputs[0] - outputs[1]).abs() > 1e-3, "{outputs:?}");
+    // Each alone is the same as both together, but for the order in which sums are made.
+    let alone = reward(&["--model", "reward.gguf", "--response", "It is four.", "--json"]);
+    let alone = serde_json::from_str::<serde_json::Value>(&stdout(&alone)).unwrap();
+    let alone = alone["rewards"][0]["outputs"][0].as_f64().unwrap();
+    assert!((alone - outputs[1]).abs() < 1e-3, "{alone} and {}", outputs[1]);
+
+    let text = stdout(&reward(&both));
+    assert!(text.starts_with(&format!("Response 1  {:.4}\nResponse 2  ", outputs[0])), "{text}");
+    let output = reward(&["--model", "tiny.gguf", "--response", "abc"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("this model has no head of its own"), "{}", stderr(&output));
+    let long = "word ".repeat(9000);
+    desk.file("long.txt", &long);
+    let output = reward(&["--model", "reward.gguf", "--response", "abc", "--response", "@long.txt"]);
+    assert_eq!(output.status.code(), Some(1), "not all were scored");
+    assert!(stdout(&output).contains("Response 2  not scored: the text is"), "{}", stdout(&output));
+}

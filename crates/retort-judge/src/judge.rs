@@ -76,6 +76,12 @@ pub enum JudgeError {
     /// No rubric was given.
     #[error("no rubric was given; choose at least one skill or give a rubric of your own")]
     NoRubrics,
+    /// The model has no head of its own, which a reward is read from.
+    #[error(
+        "this model has no head of its own that scores; choose a reward model or a classifier as a GGUF file with a \
+         rank head, or let this one judge by rubrics"
+    )]
+    NoHead,
     /// A rubric is not valid.
     #[error(transparent)]
     Rubric(#[from] InvalidRubric),
@@ -91,6 +97,7 @@ impl JudgeError {
         match self {
             Self::Empty { .. } => "empty",
             Self::NoRubrics => "no_rubrics",
+            Self::NoHead => "no_head",
             Self::Rubric(_) => "invalid_rubric",
             Self::Model(error) => error.code(),
         }

@@ -6,15 +6,19 @@
 //! 2. The model answers the tree with the probability of every option of every scale.
 //! 3. `verdict`: probabilities become a [`Verdict`], scored or with the reason why not.
 //! 4. [`Record`]: the judgement as one JSON line that says all that is needed to trust or repeat it.
+//!
+//! Beside it, [`reward`] reads what a reward model's own head says of responses.
 
 #![deny(missing_docs)]
 
 mod judge;
 mod prompt;
 mod record;
+mod reward;
 mod verdict;
 
 pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, Wording, judge};
 pub use prompt::{TextRole, Truncation};
 pub use record::{AdapterIdentity, InputHashes, ModelIdentity, Record, RunContext, Timings, sha256_hex};
+pub use reward::{Reward, RewardInputHashes, RewardRecord, RewardRequest, Rewards, reward};
 pub use verdict::{Method, OptionProbability, RubricVerdict, Unscored, Verdict};

@@ -57,23 +57,25 @@ pub struct InputHashes {
 }
 
 /// Which model it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelIdentity {
     /// File or preset name.
     pub name: String,
-    /// SHA-256 of the file, where it is known.
+    /// SHA-256 of the file, where it is known; of a split model, of its parts one after the other.
     pub sha256: Option<String>,
     /// The adapter on top of it, if there was one.
     pub adapter: Option<AdapterIdentity>,
 }
 
 /// Which adapter it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AdapterIdentity {
     /// File or preset name.
     pub name: String,
-    /// SHA-256 of the file.
-    pub sha256: String,
+    /// SHA-256 of the file, where it is known.
+    pub sha256: Option<String>,
+    /// How strongly it was applied: 1 is as it was trained.
+    pub strength: f32,
 }
 
 /// How long it took.

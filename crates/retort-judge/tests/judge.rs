@@ -15,7 +15,7 @@ use retort_judge::{
     RubricVerdict, RunContext, TextRole, Truncation, Unscored, Verdict, Wording, judge, sha256_hex,
 };
 use retort_lm::{
-    Answer, BackendKind, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Readout, Segment,
+    Answer, BackendKind, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment,
     Segments, StopReason, Turn, Usage, Watch,
 };
 use retort_rubric::{Rubric, RubricOption, builtin};
@@ -123,6 +123,10 @@ impl LanguageModel for Fake {
         }
         let open = open.template("<|im_start|>user\n");
         Ok(Turn { open, close: Segments::new().template("<|im_end|>\n<|im_start|>assistant\n") })
+    }
+
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        Err(LmError::Template { problem: "no exchange is expected".into() })
     }
 
     fn usage(&self) -> Usage {
@@ -573,7 +577,11 @@ fn context() -> RunContext {
         model: ModelIdentity {
             name: "tiny.gguf".into(),
             sha256: Some(sha256_hex(b"tiny")),
-            adapter: Some(AdapterIdentity { name: "a".into(), sha256: sha256_hex(b"a") }),
+            adapter: Some(AdapterIdentity {
+                name: "a".into(),
+                sha256: Some(sha256_hex(b"a")),
+                strength: 0.5,
+            }),
         },
         backend: BackendKind::Cpu,
         device: "a script".into(),

@@ -44,6 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 positions: (first as u32..end as u32).collect(),
                 views: vec![View { prefix: 0, trunk_start: 0, trunk_end: 0, own: 0 }; end - first],
                 outputs: (rows - wanted..rows).collect(),
+                states: Vec::new(),
             };
             pollster::block_on(backend.forward(&batch, &mut |_| Flow::Continue))?;
         }

@@ -26,6 +26,14 @@ pub enum LmError {
         /// The file's size in bytes.
         size: u64,
     },
+    /// A split model of which parts are missing, doubled, out of order or of another model.
+    #[error("{name} belongs to a split model that is not whole: {problem}")]
+    Split {
+        /// The name of the part's file.
+        name: String,
+        /// What is wrong, and what would do.
+        problem: String,
+    },
     /// The header says something impossible.
     #[error("{name} is damaged: {field}: {problem}; download it again or convert the model anew")]
     Damaged {
@@ -148,6 +156,7 @@ impl LmError {
         match self {
             Self::NotGguf { .. } => "not_gguf",
             Self::Truncated { .. } => "truncated_file",
+            Self::Split { .. } => "split_model",
             Self::Damaged { .. } => "damaged_file",
             Self::MissingKey { .. } => "missing_key",
             Self::Tensor { .. } => "wrong_tensor",

@@ -34,10 +34,12 @@ mod tree;
 
 pub use adapter::Adapter;
 pub use error::LmError;
-pub use load::{AnyBackend, BackendChoice, BackendKind, LoadProgress, LoadStage, Placement, load};
+pub use load::{
+    AnyBackend, BackendChoice, BackendKind, LoadOptions, LoadProgress, LoadStage, Placement, load,
+};
 pub use model::Model;
 #[cfg(not(target_arch = "wasm32"))]
 pub use source::FileSource;
-pub use source::{ByteSource, MemorySource};
+pub use source::{ByteSource, JoinedSource, MemorySource};
 pub use text::{Segment, Segments};
 pub use tree::*;

@@ -23,6 +23,21 @@ pub enum BackendChoice {
     Cpu,
 }
 
+/// How a model is to be loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LoadOptions {
+    /// Which backend is wanted.
+    pub backend: BackendChoice,
+    /// What [`Placement::tuning`] said on this machine before, so that the GPU need not be measured again.
+    pub tuning: Option<String>,
+}
+
+impl From<BackendChoice> for LoadOptions {
+    fn from(backend: BackendChoice) -> Self {
+        Self { backend, tuning: None }
+    }
+}
+
 /// Which backend runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,6 +80,8 @@ pub struct Placement {
     pub reason: String,
     /// The GPU or CPU, as far as it is known.
     pub device: String,
+    /// What was measured on a GPU, to be kept and given to the next load ([`LoadOptions::tuning`]).
+    pub tuning: Option<String>,
 }
 
 /// Either backend, with what is needed to change over to the CPU in mid-run.
@@ -98,15 +115,23 @@ impl AnyBackend {
 /// cannot be used; [`LmError::Cancelled`] when `on_progress` says [`Flow::Stop`].
 pub async fn load(
     mut source: Box<dyn ByteSource>,
-    choice: BackendChoice,
+    options: impl Into<LoadOptions>,
     on_progress: &mut dyn FnMut(LoadProgress) -> Flow,
 ) -> Result<Model<AnyBackend>, LmError> {
+    let LoadOptions { backend: choice, tuning } = options.into();
     let total_bytes = source.size();
     let mut report = |stage, loaded_bytes| on_progress(LoadProgress { stage, loaded_bytes, total_bytes });
     if report(LoadStage::Header, 0) == Flow::Stop {
         return Err(LmError::Cancelled);
     }
     let gguf = Gguf::read(&mut *source)?;
+    if gguf.text("general.type")? == Some("adapter") {
+        return Err(LmError::Unsupported {
+            name: gguf.name.clone(),
+            what: "an adapter in place of a model".into(),
+            instead: "load the model that it was made for, and then apply this file as its adapter".into(),
+        });
+    }
     let config = Config::read(&gguf, &mut *source)?;
     // The tokenizer and the template are checked before a hundred megabytes are read.
     let parts = Parts::read(&gguf, &config, &mut *source)?;
@@ -125,7 +150,7 @@ pub async fn load(
     };
     let (running, reason) = match gpu {
         None => (None, reason),
-        Some(gpu) => match on_gpu(gpu, &gguf, &config, &mut *source, &mut report).await {
+        Some(gpu) => match on_gpu(gpu, tuning, &gguf, &config, &parts, &mut *source, &mut report).await {
             Ok(backend) => (Some(Running::Gpu(Box::new(backend))), reason),
             Err(error) if choice == BackendChoice::Auto && is_the_gpus(&error) => {
                 (None, format!("The GPU cannot be used, so the CPU runs the model: {error}."))
@@ -145,21 +170,33 @@ pub async fn load(
     Ok(Model::assemble(parts, config, backend))
 }
 
+/// What the logits of a GPU are checked on: words, digits and a line break.
+const PROBE: &str = "The score of the answer, from 1 to 5, is\n";
+
 /// Puts the model on the GPU, and believes the GPU only when every kernel that the model needs has given the
-/// known answer on it (P39).
+/// known answer on it, and the whole model the logits that the processor computes from the same file (P39).
 async fn on_gpu(
-    gpu: Gpu,
+    mut gpu: Gpu,
+    tuning: Option<String>,
     gguf: &Gguf,
     config: &Config,
+    parts: &Parts,
     source: &mut dyn ByteSource,
     report: &mut dyn FnMut(LoadStage, u64) -> Flow,
 ) -> Result<GpuBackend, LmError> {
+    if let Some(tuning) = tuning {
+        gpu.remember(&tuning);
+    }
     let mut on_bytes = |bytes| report(LoadStage::Weights, bytes);
-    let backend = GpuBackend::load(gpu, gguf, config, source, &mut on_bytes).await?;
-    if report(LoadStage::Check, gguf.size) == Flow::Stop {
+    let mut backend = GpuBackend::load(gpu, gguf, config, source, &mut on_bytes).await?;
+    if report(LoadStage::Check, 0) == Flow::Stop {
         return Err(LmError::Cancelled);
     }
     backend.self_check_for().await?;
+    let tokens = parts.encode(PROBE)?;
+    let mut on_bytes = |bytes| report(LoadStage::Check, bytes);
+    let right = CpuBackend::probe(gguf, config, source, &tokens, &mut on_bytes).await?;
+    backend.logit_check(&right, &tokens).await?;
     Ok(backend)
 }
 
@@ -174,8 +211,15 @@ fn is_the_gpus(error: &LmError) -> bool {
 impl Running {
     fn placement(&self, reason: String) -> Placement {
         match self {
-            Self::Cpu(backend) => Placement { backend: BackendKind::Cpu, reason, device: backend.device() },
-            Self::Gpu(backend) => Placement { backend: BackendKind::Gpu, reason, device: backend.device() },
+            Self::Cpu(backend) => {
+                Placement { backend: BackendKind::Cpu, reason, device: backend.device(), tuning: None }
+            }
+            Self::Gpu(backend) => Placement {
+                backend: BackendKind::Gpu,
+                reason,
+                device: backend.device(),
+                tuning: backend.tuning(),
+            },
         }
     }
 }

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use crate::adapter::Adapter;
 use crate::backend::{Backend, Batch, StateSum, Step};
-use crate::config::Config;
+use crate::config::{Config, Head};
 use crate::gguf::Gguf;
 use crate::head::HeadWeights;
 use crate::plan::{Found, Plan, log_sum_exp, mean};
 use crate::template::ChatTemplate;
 use crate::tokenizer::Tokenizer;
 use crate::{
-    Answer, ByteSource, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments, StopReason,
-    Turn, Usage, Watch,
+    Answer, ByteSource, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments,
+    StopReason, Turn, Usage, Watch,
 };
 
 /// A language model that runs on a backend.
@@ -43,6 +43,15 @@ impl Parts {
         let template = ChatTemplate::read(gguf, &tokenizer)?;
         let head = HeadWeights::read(gguf, config, source)?;
         Ok(Self { tokenizer, template, head })
+    }
+
+    /// Tokens of a short text, for a check: at least one.
+    pub(crate) fn encode(&self, text: &str) -> Result<Vec<u32>, LmError> {
+        let (mut tokens, _) = self.tokenizer.encode_start(&Segments::new().user(text))?;
+        if tokens.is_empty() {
+            tokens.push(0);
+        }
+        Ok(tokens)
     }
 }
 
@@ -335,6 +344,14 @@ impl<B: Backend> LanguageModel for Model<B> {
 
     fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
         self.template.turn(system)
+    }
+
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        self.template.exchange()
+    }
+
+    fn own_head(&self) -> Option<&Head> {
+        self.config.head.as_ref()
     }
 
     fn usage(&self) -> Usage {

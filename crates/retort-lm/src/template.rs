@@ -7,7 +7,7 @@ use minijinja_contrib::pycompat;
 
 use crate::gguf::Gguf;
 use crate::tokenizer::Tokenizer;
-use crate::{LmError, Segments, Turn};
+use crate::{Exchange, LmError, Segments, Turn};
 
 /// Steps that a template may take: far more than any real one needs, and an end for one that never ends.
 const FUEL: u64 = 2_000_000;
@@ -49,8 +49,7 @@ impl ChatTemplate {
         environment.add_function("raise_exception", |message: String| -> Result<Value, minijinja::Error> {
             Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
         });
-        // Templates that print a date get a fixed one: a judgement must not depend on the day.
-        environment.add_function("strftime_now", |_format: String| "2025-01-01");
+        environment.add_function("strftime_now", |format: String| date(&format));
         if let Some(source) = source {
             environment.add_template_owned("chat", source.to_owned()).map_err(|error| {
                 gguf.damaged(key, format!("it is not a valid template: {}", describe(&error)))
@@ -66,7 +65,8 @@ impl ChatTemplate {
         })
     }
 
-    /// Renders a conversation of `(role, text)`. With `open_answer` it ends where the model's answer begins.
+    /// Renders a conversation of `(role, text)`. With `open_answer` it ends where the model's answer begins; for
+    /// a model that thinks first, unless its template can't be told, that is after an empty thought.
     ///
     /// # Errors
     /// [`LmError::Template`] with what the template said.
@@ -82,6 +82,8 @@ impl ChatTemplate {
                     add_generation_prompt => open_answer,
                     bos_token => self.begin.as_str(),
                     eos_token => self.end.as_str(),
+                    // Answers are read from their first token on: a model that thinks must have done with it.
+                    enable_thinking => false,
                 })
             })
             .map_err(failed)
@@ -119,6 +121,45 @@ impl ChatTemplate {
         }
         Ok(Turn { open, close: Segments::new().template(after) })
     }
+
+    /// What stands around a person's message and the answer to it in a conversation that ends there, as reward models
+    /// read it.
+    ///
+    /// # Errors
+    /// [`LmError::Template`] if the template fails, or does not write both exactly once and in order.
+    pub fn exchange(&self) -> Result<Exchange, LmError> {
+        if self.source.is_none() {
+            let between = Segments::new().template("\n\n");
+            return Ok(Exchange { open: Segments::new(), between, close: Segments::new() });
+        }
+        let (message, answer) = (placeholder(0), placeholder(1));
+        let rendered = self.render(&[("user", &message), ("assistant", &answer)], false)?;
+        let pieces = part(&rendered, &message)
+            .and_then(|(open, rest)| part(rest, &answer).map(|(between, close)| (open, between, close)));
+        let (open, between, close) = pieces.ok_or_else(|| LmError::Template {
+            problem: "it does not write a message and its answer exactly once and unchanged".into(),
+        })?;
+        let template = |text: &str| Segments::new().template(text);
+        Ok(Exchange { open: template(open), between: template(between), close: template(close) })
+    }
+}
+
+/// The first of January 2025, a Wednesday, in the form of C's `strftime`. Templates that print the date get a
+/// fixed one: a judgement must not depend on the day.
+fn date(format: &str) -> String {
+    const FIELDS: [(&str, &str); 10] = [
+        ("%Y", "2025"),
+        ("%y", "25"),
+        ("%m", "01"),
+        ("%d", "01"),
+        ("%B", "January"),
+        ("%b", "Jan"),
+        ("%A", "Wednesday"),
+        ("%a", "Wed"),
+        ("%H", "00"),
+        ("%M", "00"),
+    ];
+    FIELDS.iter().fold(format.to_owned(), |text, (field, value)| text.replace(field, value))
 }
 
 /// What stands before and after the only occurrence of `mark`.

@@ -3,6 +3,7 @@
 
 use half::f16;
 
+use crate::LmError;
 use crate::gguf::{GgufWriter, Value};
 use crate::quant::TensorType;
 use crate::tokenizer::byte_alphabet;
@@ -35,6 +36,8 @@ pub struct Shape {
     pub context: usize,
     /// Whether queries, keys and values have biases.
     pub biases: bool,
+    /// Base of the rotary frequencies, outside of windows.
+    pub rotary_base: f64,
     /// Whether there is a table of rotary factors, as Llama 3.1 has.
     pub rotary_factors: bool,
     /// Linear rotary scaling by this factor; 1 leaves it out.
@@ -47,6 +50,17 @@ pub struct Shape {
     pub head_outputs: usize,
     /// Whether the head has a layer of its own between.
     pub head_inner: bool,
+    /// Which tokenizer the file carries.
+    pub vocabulary: Vocabulary,
+}
+
+/// A tiny model's tokenizer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Vocabulary {
+    /// A token of each byte, eight merges, ChatML.
+    ByteLevel,
+    /// Pieces with scores, a token of each byte, turns as Gemma writes them.
+    SentencePiece,
 }
 
 impl Default for Shape {
@@ -64,17 +78,75 @@ impl Default for Shape {
             first_kind: 0,
             context: 8192,
             biases: false,
+            rotary_base: 10_000.0,
             rotary_factors: false,
             rotary_divisor: 1.0,
             window: 0,
             caps: (0.0, 0.0),
             head_outputs: 0,
             head_inner: false,
+            vocabulary: Vocabulary::ByteLevel,
         }
     }
 }
 
 impl Shape {
+    /// The shape with one option of the example `tiny-gguf` set, such as `layers` and `7`.
+    ///
+    /// # Errors
+    /// [`LmError::Question`] for an option that there is not, or a value that does not fit it.
+    pub fn with(mut self, option: &str, value: &str) -> Result<Self, LmError> {
+        fn parsed<T: std::str::FromStr>(option: &str, value: &str) -> Result<T, LmError> {
+            let problem = || format!("\"{value}\" is no value of the tiny model's option \"{option}\"");
+            value.parse().map_err(|_| LmError::Question { problem: problem() })
+        }
+        let count = || parsed::<usize>(option, value);
+        let flag = || parsed::<bool>(option, value);
+        let unknown = || LmError::Question {
+            problem: format!("the tiny model has no option \"{option}\" with the value \"{value}\""),
+        };
+        match option {
+            "architecture" => {
+                let known = ["llama", "qwen2", "qwen3", "gemma2", "gemma3"];
+                self.architecture = known.into_iter().find(|name| *name == value).ok_or_else(unknown)?;
+            }
+            "width" => self.width = count()?,
+            "feed-forward" => self.feed_forward = count()?,
+            "heads" => self.heads = count()?,
+            "kv-heads" => self.kv_heads = count()?,
+            "head-size" => self.head_size = Some(count()?),
+            "layers" => self.layers = count()?,
+            "untied" => self.untied = flag()?,
+            "kind" => {
+                let kind = crate::quant::SUPPORTED.into_iter().find(|kind| kind.name() == value);
+                self.kind = Some(kind.ok_or_else(unknown)?);
+            }
+            // Every format in turn, beginning with this one.
+            "kinds-from" => (self.kind, self.first_kind) = (None, count()?),
+            "context" => self.context = count()?,
+            "biases" => self.biases = flag()?,
+            "base" => self.rotary_base = parsed(option, value)?,
+            "factors" => self.rotary_factors = flag()?,
+            "divisor" => self.rotary_divisor = parsed(option, value)?,
+            "window" => self.window = count()?,
+            "caps" => {
+                let (scores, logits) = value.split_once(',').ok_or_else(unknown)?;
+                self.caps = (parsed(option, scores)?, parsed(option, logits)?);
+            }
+            "head-outputs" => self.head_outputs = count()?,
+            "head-inner" => self.head_inner = flag()?,
+            "vocabulary" => {
+                self.vocabulary = match value {
+                    "byte-level" => Vocabulary::ByteLevel,
+                    "sentence-piece" => Vocabulary::SentencePiece,
+                    _ => return Err(unknown()),
+                }
+            }
+            _ => return Err(unknown()),
+        }
+        Ok(self)
+    }
+
     /// Components of a head.
     #[must_use]
     pub fn head(&self) -> usize {
@@ -104,18 +176,21 @@ impl Default for AdapterShape {
 const TEMPLATE: &str = "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] \
      + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}";
 
+/// The template of the tiny model with the other tokenizer: turns without a system role.
+const TURNS: &str = "{{ bos_token }}{% for message in messages %}{% if message['role'] == 'system' %}\
+     {{ raise_exception('there is no system role') }}{% endif %}{{ '<start_of_turn>' + message['role'] + '\n' \
+     + message['content'] + '<end_of_turn>\n' }}{% endfor %}{% if add_generation_prompt %}\
+     {{ '<start_of_turn>model\n' }}{% endif %}";
+
 /// The bytes of a GGUF file with random weights from `seed`.
 #[must_use]
 pub fn gguf(shape: Shape, seed: u64) -> Vec<u8> {
-    let mut tokens: Vec<String> = byte_alphabet().iter().map(char::to_string).collect();
-    let merges = ["t h", "th e", "i n", "Ġ a", "Ġ th", "e r", "o n", "Ġ Ġ"];
-    tokens.extend(merges.iter().map(|merge| merge.replace(' ', "")));
-    let special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
-    let first_special = tokens.len();
-    tokens.extend(special.iter().map(ToString::to_string));
-    let vocabulary = tokens.len();
-    let types = (0..vocabulary).map(|id| if id >= first_special { 3.0 } else { 1.0 }).collect();
+    writer(shape, seed).finish()
+}
 
+/// The same, not yet written: whole or split.
+#[must_use]
+pub fn writer(shape: Shape, seed: u64) -> GgufWriter {
     let mut file = GgufWriter::new();
     let count = |n: usize| Value::Unsigned(n as u64);
     let architecture = shape.architecture;
@@ -128,16 +203,12 @@ pub fn gguf(shape: Shape, seed: u64) -> Vec<u8> {
         .entry(&key("attention.head_count"), count(shape.heads))
         .entry(&key("attention.head_count_kv"), count(shape.kv_heads))
         .entry(&key("context_length"), count(shape.context))
-        .entry(&key("rope.freq_base"), Value::Float(10_000.0))
-        .entry(&key("attention.layer_norm_rms_epsilon"), Value::Float(1e-5))
-        .entry("tokenizer.ggml.model", Value::Text("gpt2".into()))
-        .entry("tokenizer.ggml.pre", Value::Text("smollm".into()))
-        .entry("tokenizer.ggml.tokens", Value::Texts(tokens))
-        .entry("tokenizer.ggml.merges", Value::Texts(merges.map(String::from).to_vec()))
-        .entry("tokenizer.ggml.token_type", Value::Numbers(types))
-        .entry("tokenizer.ggml.bos_token_id", count(first_special + 1))
-        .entry("tokenizer.ggml.eos_token_id", count(first_special + 2))
-        .entry("tokenizer.chat_template", Value::Text(TEMPLATE.into()));
+        .entry(&key("rope.freq_base"), Value::Float(shape.rotary_base))
+        .entry(&key("attention.layer_norm_rms_epsilon"), Value::Float(1e-5));
+    let vocabulary = match shape.vocabulary {
+        Vocabulary::ByteLevel => byte_level(&mut file),
+        Vocabulary::SentencePiece => sentence_piece(&mut file),
+    };
     if let Some(size) = shape.head_size {
         file.entry(&key("attention.key_length"), count(size));
         file.entry(&key("attention.value_length"), count(size));
@@ -211,7 +282,79 @@ pub fn gguf(shape: Shape, seed: u64) -> Vec<u8> {
         weights.matrix(&mut file, "cls.output.weight", width, shape.head_outputs);
         weights.vector(&mut file, "cls.output.bias", shape.head_outputs, 0.0, 0.3);
     }
-    file.finish()
+    file
+}
+
+/// Writes the byte-level tokenizer; gives the number of its tokens.
+fn byte_level(file: &mut GgufWriter) -> usize {
+    let mut tokens: Vec<String> = byte_alphabet().iter().map(char::to_string).collect();
+    let merges = ["t h", "th e", "i n", "Ġ a", "Ġ th", "e r", "o n", "Ġ Ġ"];
+    tokens.extend(merges.iter().map(|merge| merge.replace(' ', "")));
+    let special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
+    let first_special = tokens.len();
+    tokens.extend(special.iter().map(ToString::to_string));
+    let vocabulary = tokens.len();
+    let types = (0..vocabulary).map(|id| if id >= first_special { 3.0 } else { 1.0 }).collect();
+    file.entry("tokenizer.ggml.model", Value::Text("gpt2".into()))
+        .entry("tokenizer.ggml.pre", Value::Text("smollm".into()))
+        .entry("tokenizer.ggml.tokens", Value::Texts(tokens))
+        .entry("tokenizer.ggml.merges", Value::Texts(merges.map(String::from).to_vec()))
+        .entry("tokenizer.ggml.token_type", Value::Numbers(types))
+        .entry("tokenizer.ggml.bos_token_id", Value::Unsigned(first_special as u64 + 1))
+        .entry("tokenizer.ggml.eos_token_id", Value::Unsigned(first_special as u64 + 2))
+        .entry("tokenizer.chat_template", Value::Text(TEMPLATE.into()));
+    vocabulary
+}
+
+/// Writes the SentencePiece tokenizer; gives the number of its tokens.
+fn sentence_piece(file: &mut GgufWriter) -> usize {
+    let mut tokens: Vec<(String, f64, f64)> = Vec::new();
+    for (text, kind) in [("<unk>", 2.0), ("<s>", 3.0), ("</s>", 3.0), ("<end_of_turn>", 3.0)] {
+        tokens.push((text.into(), -1000.0, kind));
+    }
+    // Added tokens: pieces of text, and one that steers the model though its type does not say so.
+    for text in ["\n", "\n\n", "  ", "   ", "    ", "<b>", "</b>", "<start_of_turn>"] {
+        tokens.push((text.into(), -1000.0, 4.0));
+    }
+    tokens.extend((0..=255).map(|byte| (format!("<0x{byte:02X}>"), 0.0, 6.0)));
+    // Two of them have one score, so that their places decide.
+    let longer = [
+        ("▁t", -0.0),
+        ("he", -1.0),
+        ("▁a", -2.0),
+        ("▁the", -3.0),
+        ("in", -4.0),
+        ("th", -5.0),
+        ("er", -6.0),
+        ("on", -7.0),
+        ("ng", -8.0),
+        ("ing", -9.0),
+        ("aa", -10.0),
+        ("aaa", -11.0),
+        ("aaaa", -11.0),
+        ("▁1", -12.0),
+        ("</", -13.0),
+        ("s>", -14.0),
+        ("</s", -15.0),
+    ];
+    tokens.extend(longer.map(|(text, score)| (text.to_owned(), score, 1.0)));
+    let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain("▁.,:!?<>/'\"-é—日".chars());
+    tokens.extend(
+        letters.zip(0u32..).map(|(letter, index)| (letter.to_string(), -100.0 - f64::from(index), 1.0)),
+    );
+    let vocabulary = tokens.len();
+    let of = |part: fn(&(String, f64, f64)) -> f64| Value::Numbers(tokens.iter().map(part).collect());
+    let (scores, types) = (of(|token| token.1), of(|token| token.2));
+    file.entry("tokenizer.ggml.model", Value::Text("llama".into()))
+        .entry("tokenizer.ggml.pre", Value::Text("default".into()))
+        .entry("tokenizer.ggml.scores", scores)
+        .entry("tokenizer.ggml.token_type", types)
+        .entry("tokenizer.ggml.tokens", Value::Texts(tokens.into_iter().map(|token| token.0).collect()))
+        .entry("tokenizer.ggml.bos_token_id", Value::Unsigned(1))
+        .entry("tokenizer.ggml.eos_token_id", Value::Unsigned(2))
+        .entry("tokenizer.ggml.unknown_token_id", Value::Unsigned(0))
+        .entry("tokenizer.chat_template", Value::Text(TURNS.into()));
+    vocabulary
 }
 
 /// The bytes of an adapter for such a model, with random weights from `seed`.

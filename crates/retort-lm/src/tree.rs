@@ -1,6 +1,7 @@
 //! The narrow waist: what may be asked of a language model, and what it answers.
 
 use crate::LmError;
+use crate::config::Head;
 use crate::text::Segments;
 
 /// A shared beginning, and the questions that each continue it on their own.
@@ -227,8 +228,30 @@ pub trait LanguageModel {
     /// [`LmError::Template`] if the model's own template fails.
     fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError>;
 
+    /// The text around a finished exchange: a person's message and the answer to it.
+    ///
+    /// # Errors
+    /// [`LmError::Template`] if the model's own template fails.
+    fn exchange(&self) -> Result<Exchange, LmError>;
+
+    /// The file's own classification or rank head, if it has one ([`Readout::head`]).
+    fn own_head(&self) -> Option<&Head> {
+        None
+    }
+
     /// What the last call computed and reused.
     fn usage(&self) -> Usage;
+}
+
+/// What the model's chat template puts around a person's message and the answer to it, where nothing follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// Up to where the message begins.
+    pub open: Segments,
+    /// From where the message ends to where the answer begins.
+    pub between: Segments,
+    /// From where the answer ends to the end of the text; may be empty.
+    pub close: Segments,
 }
 
 /// What the model's chat template puts before and after a person's message.

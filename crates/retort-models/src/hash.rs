@@ -12,20 +12,30 @@ use sha2::{Digest, Sha256};
 /// # Errors
 /// Whatever opening or reading the file gives.
 pub fn sha256_file(path: &Path, progress: &mut dyn FnMut(u64)) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    sha256_files(&[path], progress)
+}
+
+/// The SHA-256 of the bytes of several files, one after the other: what names a split model.
+///
+/// # Errors
+/// As for [`sha256_file`].
+pub fn sha256_files(paths: &[impl AsRef<Path>], progress: &mut dyn FnMut(u64)) -> io::Result<String> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0_u8; 1 << 20];
     let mut done = 0_u64;
-    loop {
-        let read = match file.read(&mut buffer) {
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        let Some(chunk) = buffer.get(..read).filter(|chunk| !chunk.is_empty()) else { break };
-        hasher.update(chunk);
-        done += chunk.len() as u64;
-        progress(done);
+    for path in paths {
+        let mut file = File::open(path)?;
+        loop {
+            let read = match file.read(&mut buffer) {
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let Some(chunk) = buffer.get(..read).filter(|chunk| !chunk.is_empty()) else { break };
+            hasher.update(chunk);
+            done += chunk.len() as u64;
+            progress(done);
+        }
     }
     let mut hex = String::with_capacity(64);
     for byte in hasher.finalize() {
@@ -51,5 +61,13 @@ mod tests {
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
         assert_eq!(seen, [3]);
+        let (a, bc) = (folder.path().join("a"), folder.path().join("bc"));
+        std::fs::write(&a, "a").unwrap();
+        std::fs::write(&bc, "bc").unwrap();
+        assert_eq!(
+            sha256_files(&[a, bc], &mut |_| {}).unwrap(),
+            sha256_file(&path, &mut |_| {}).unwrap(),
+            "files one after the other are one"
+        );
     }
 }

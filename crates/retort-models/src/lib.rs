@@ -29,6 +29,6 @@ mod registry;
 mod store;
 
 pub use error::{ModelError, RegistryError, SourceError, Tried};
-pub use hash::sha256_file;
+pub use hash::{sha256_file, sha256_files};
 pub use registry::{Model, Registry, Source};
 pub use store::{FetchOptions, Listed, Presence, Progress, Resolved, Store, Verification, cache_dir};

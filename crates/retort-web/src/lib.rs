@@ -12,16 +12,19 @@ use std::rc::Rc;
 
 use js_sys::{Error, Function, Reflect};
 use retort_judge::{
-    JudgeError, ModelIdentity, Observer, Planned, Record, Request, RubricVerdict, RunContext, Truncation,
-    Wording,
+    AdapterIdentity, JudgeError, ModelIdentity, Observer, Planned, Record, Request, RewardRecord,
+    RewardRequest, RubricVerdict, RunContext, Truncation, Wording,
 };
-use retort_lm::{AnyBackend, BackendChoice, BackendKind, Flow, LmError, LoadProgress, Model};
+use retort_lm::config::Head;
+use retort_lm::{
+    Adapter, AnyBackend, BackendChoice, BackendKind, ByteSource, Flow, LmError, LoadProgress, Model,
+};
 use retort_rubric::Rubric;
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use wasm_bindgen::prelude::*;
 
-use source::{JsByteSource, JsSource};
+use source::{JsByteSource, JsByteSources, JsSource};
 
 #[wasm_bindgen(typescript_custom_section)]
 const TYPES: &str = include_str!("types.d.ts");
@@ -43,12 +46,24 @@ extern "C" {
     /// `Rubric[]` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "Rubric[]")]
     pub type JsRubrics;
+    /// `AdapterOptions` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "AdapterOptions")]
+    pub type JsAdapterOptions;
+    /// `RewardRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "RewardRequest")]
+    pub type JsRewardRequest;
+    /// `RewardRecord` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "RewardRecord")]
+    pub type JsRewardRecord;
     /// A listener for `LoadProgress`.
     #[wasm_bindgen(typescript_type = "(progress: LoadProgress) => void")]
     pub type OnProgress;
     /// A listener for `JudgeEvent`.
     #[wasm_bindgen(typescript_type = "(event: JudgeEvent) => void")]
     pub type OnEvent;
+    /// A listener for `TokenProgress`.
+    #[wasm_bindgen(typescript_type = "(progress: TokenProgress) => void")]
+    pub type OnTokens;
 }
 
 /// Prints a panic, which is a defect of ours, where a person can find and report it.
@@ -93,6 +108,21 @@ struct LoadOptions {
     name: String,
     #[serde(default)]
     sha256: Option<String>,
+    #[serde(default)]
+    tuning: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct AdapterOptions {
+    name: String,
+    #[serde(default)]
+    sha256: Option<String>,
+    #[serde(default = "as_trained")]
+    strength: f32,
+}
+
+fn as_trained() -> f32 {
+    1.0
 }
 
 #[derive(Serialize)]
@@ -100,7 +130,24 @@ struct EngineInfo<'a> {
     backend: BackendKind,
     reason: &'a str,
     device: &'a str,
+    tuning: Option<&'a str>,
     model: ModelInfo<'a>,
+    adapter: Option<AdapterInfo<'a>>,
+}
+
+#[derive(Serialize)]
+struct AdapterInfo<'a> {
+    name: &'a str,
+    sha256: Option<&'a str>,
+    title: &'a str,
+    rank: usize,
+    strength: f32,
+}
+
+#[derive(Serialize)]
+struct HeadInfo<'a> {
+    outputs: usize,
+    labels: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -114,6 +161,7 @@ struct ModelInfo<'a> {
     width: usize,
     quantization: &'a str,
     file_bytes: u64,
+    head: Option<HeadInfo<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -125,6 +173,18 @@ struct JudgeRequest {
     rubrics: Vec<Rubric>,
     #[serde(default)]
     wording: Wording,
+}
+
+#[derive(Deserialize)]
+struct RewardTexts {
+    prompt: String,
+    responses: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct TokenProgress {
+    done_tokens: usize,
+    total_tokens: usize,
 }
 
 #[derive(Serialize)]
@@ -141,31 +201,59 @@ pub struct Engine {
     model: Model<AnyBackend>,
     options: LoadOptions,
     file_bytes: u64,
+    adapter: Option<AdapterIdentity>,
 }
 
 #[wasm_bindgen]
 impl Engine {
-    /// Reads a model from `source` and puts it on a backend.
+    /// Reads a model from `source`, one file or the parts of a split one in their order, and puts it on a backend.
     ///
     /// # Errors
     /// A `RetortError` with the code of what is wrong with the file or the device.
     pub async fn load(
-        source: JsByteSource,
+        source: JsByteSources,
         options: JsLoadOptions,
         on_progress: OnProgress,
         cancel: &Cancel,
     ) -> Result<Engine, Error> {
         let options: LoadOptions = from_js(options.into(), "options")?;
-        let source = JsSource::new(source, options.name.clone())?;
-        let file_bytes = source.size_bytes();
+        let source = source::joined(source, &options.name)?;
+        let file_bytes = source.size();
         let on_progress = Function::from(JsValue::from(on_progress));
         let mut report = |progress: LoadProgress| {
             emit(&on_progress, &progress);
             cancel.flow()
         };
-        let model =
-            retort_lm::load(Box::new(source), options.backend, &mut report).await.map_err(lm_error)?;
-        Ok(Self { model, options, file_bytes })
+        let chosen = retort_lm::LoadOptions { backend: options.backend, tuning: options.tuning.clone() };
+        let model = retort_lm::load(Box::new(source), chosen, &mut report).await.map_err(lm_error)?;
+        Ok(Self { model, options, file_bytes, adapter: None })
+    }
+
+    /// Applies an adapter from now on, in place of the one before; `null` takes it away. The base stays loaded.
+    /// `options` may be left out where there is no source.
+    ///
+    /// # Errors
+    /// A `RetortError` for a file that is no adapter or belongs to another base: what was applied before then
+    /// still is. After one with the code `out_of_memory` or `gpu_failed` none is applied.
+    pub async fn set_adapter(
+        &mut self,
+        source: Option<JsByteSource>,
+        options: Option<JsAdapterOptions>,
+    ) -> Result<(), Error> {
+        let Some(source) = source else {
+            self.adapter = None;
+            return self.model.set_adapter(None).await.map_err(lm_error);
+        };
+        let options = options.map_or(JsValue::UNDEFINED, JsValue::from);
+        let AdapterOptions { name, sha256, strength } = from_js(options, "options of the adapter")?;
+        let mut source = JsSource::new(source, &name)?;
+        let adapter = Adapter::read(&mut source, self.model.config())
+            .and_then(|adapter| adapter.with_strength(strength))
+            .map_err(lm_error)?;
+        self.adapter = None;
+        self.model.set_adapter(Some(adapter)).await.map_err(lm_error)?;
+        self.adapter = Some(AdapterIdentity { name, sha256, strength });
+        Ok(())
     }
 
     /// Which model this is, and where and why it runs there.
@@ -179,6 +267,7 @@ impl Engine {
             backend: placement.backend,
             reason: &placement.reason,
             device: &placement.device,
+            tuning: placement.tuning.as_deref(),
             model: ModelInfo {
                 name: &self.options.name,
                 sha256: self.options.sha256.as_deref(),
@@ -189,7 +278,18 @@ impl Engine {
                 width: config.width,
                 quantization: &config.quantization,
                 file_bytes: self.file_bytes,
+                head: config
+                    .head
+                    .as_ref()
+                    .map(|Head { outputs, labels, .. }| HeadInfo { outputs: *outputs, labels }),
             },
+            adapter: self.adapter.as_ref().zip(self.model.adapter()).map(|(identity, adapter)| AdapterInfo {
+                name: &identity.name,
+                sha256: identity.sha256.as_deref(),
+                title: &adapter.title,
+                rank: adapter.rank,
+                strength: identity.strength,
+            }),
         })
         .map(JsCast::unchecked_into)
     }
@@ -210,23 +310,54 @@ impl Engine {
         let request = Request { prompt, response, reference, rubrics, wording };
         let mut listener = Listener { on_event: Function::from(JsValue::from(on_event)), cancel };
         let start = js_sys::Date::now();
-        let judgement = retort_judge::judge(&mut self.model, &request, &mut listener)
-            .await
-            .map_err(|error: JudgeError| retort_error(error.code(), &error.to_string()))?;
+        let judgement =
+            retort_judge::judge(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
+        let run = self.context(start);
+        to_js(&Record::new(&request, &judgement, run)).map(JsCast::unchecked_into)
+    }
+
+    /// Reads the model's own head at the end of each response to the prompt: what a reward model or classifier is for.
+    /// A cancelled run is no error: its record says so and keeps what was ready.
+    ///
+    /// # Errors
+    /// A `RetortError` with the code `no_head` for a model that has none; others where nothing was scored at all.
+    pub async fn reward(
+        &mut self,
+        request: JsRewardRequest,
+        on_progress: OnTokens,
+        cancel: &Cancel,
+    ) -> Result<JsRewardRecord, Error> {
+        let RewardTexts { prompt, responses } = from_js(request.into(), "request")?;
+        let request = RewardRequest { prompt, responses };
+        let on_progress = Function::from(JsValue::from(on_progress));
+        let mut follow = |done_tokens, total_tokens| {
+            emit(&on_progress, &TokenProgress { done_tokens, total_tokens });
+            cancel.flow()
+        };
+        let start = js_sys::Date::now();
+        let found =
+            retort_judge::reward(&mut self.model, &request, &mut follow).await.map_err(judge_error)?;
+        let run = self.context(start);
+        to_js(&RewardRecord::new(&request, &found, run)).map(JsCast::unchecked_into)
+    }
+}
+
+impl Engine {
+    /// What the record says of a run that began at this time.
+    fn context(&mut self, start: f64) -> RunContext {
         let notices = self.model.take_notices();
         let placement = self.model.backend().placement();
-        let run = RunContext {
+        RunContext {
             model: ModelIdentity {
                 name: self.options.name.clone(),
                 sha256: self.options.sha256.clone(),
-                adapter: None,
+                adapter: self.adapter.clone(),
             },
             backend: placement.backend,
             device: placement.device.clone(),
             notices,
             total_ms: js_sys::Date::now() - start,
-        };
-        to_js(&Record::new(&request, &judgement, run)).map(JsCast::unchecked_into)
+        }
     }
 }
 
@@ -326,6 +457,10 @@ fn emit<T: Serialize>(listener: &Function, event: &T) {
 }
 
 fn lm_error(error: LmError) -> Error {
+    retort_error(error.code(), &error.to_string())
+}
+
+fn judge_error(error: JudgeError) -> Error {
     retort_error(error.code(), &error.to_string())
 }
 

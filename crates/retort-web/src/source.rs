@@ -1,7 +1,7 @@
 //! A model file in the browser: an OPFS access handle or a `Blob`, read synchronously in a worker.
 
-use js_sys::Error;
-use retort_lm::{ByteSource, LmError};
+use js_sys::{Array, Error};
+use retort_lm::{ByteSource, JoinedSource, LmError};
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen]
@@ -10,8 +10,16 @@ extern "C" {
     #[wasm_bindgen(typescript_type = "ByteSource")]
     pub type JsByteSource;
 
+    /// One `ByteSource` or an array of them.
+    #[wasm_bindgen(typescript_type = "ByteSource | ByteSource[]")]
+    pub type JsByteSources;
+
     #[wasm_bindgen(method, getter, structural)]
     fn size(this: &JsByteSource) -> f64;
+
+    /// The file's own name, where it differs from the model's.
+    #[wasm_bindgen(method, getter, structural)]
+    fn name(this: &JsByteSource) -> Option<String>;
 
     /// `into` is a view of this module's memory: the browser writes the file's bytes where they are needed.
     #[wasm_bindgen(method, structural, catch)]
@@ -25,7 +33,9 @@ pub(crate) struct JsSource {
 }
 
 impl JsSource {
-    pub(crate) fn new(source: JsByteSource, name: String) -> Result<Self, Error> {
+    /// A file that goes by its own name, or else by `name`.
+    pub(crate) fn new(source: JsByteSource, name: &str) -> Result<Self, Error> {
+        let name = source.name().unwrap_or_else(|| name.to_owned());
         let size = source.size();
         if !(0.0..=js_sys::Number::MAX_SAFE_INTEGER).contains(&size) {
             return Err(crate::retort_error(
@@ -36,10 +46,21 @@ impl JsSource {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
         Ok(Self { source, name, size: size as u64 })
     }
+}
 
-    pub(crate) fn size_bytes(&self) -> u64 {
-        self.size
-    }
+/// One file, or the parts of a split model in their order.
+pub(crate) fn joined(sources: JsByteSources, name: &str) -> Result<JoinedSource<JsSource>, Error> {
+    let sources = JsValue::from(sources);
+    let sources = if Array::is_array(&sources) { Array::from(&sources) } else { Array::of1(&sources) };
+    let mut parts = sources
+        .iter()
+        .map(|source| JsSource::new(source.unchecked_into(), name))
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter();
+    let first = parts.next().ok_or_else(|| {
+        crate::retort_error("data", &format!("{name}: no file was given; give all parts of the model"))
+    })?;
+    Ok(JoinedSource::new(first, parts))
 }
 
 impl ByteSource for JsSource {

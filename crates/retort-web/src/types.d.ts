@@ -7,6 +7,8 @@ export type BackendChoice = "auto" | "gpu" | "cpu";
  */
 export interface ByteSource {
   readonly size: number;
+  /** The file's own name, for messages; a split model's parts should each say theirs. */
+  readonly name?: string | undefined;
   read(offset: number, into: Uint8Array): number;
 }
 
@@ -16,6 +18,26 @@ export interface LoadOptions {
   name: string;
   /** SHA-256 of the file in lower-case hex where it is known; kept in the record. */
   sha256?: string;
+  /** What `EngineInfo.tuning` said in this browser before: the GPU then need not be measured again. */
+  tuning?: string;
+}
+
+export interface AdapterOptions {
+  /** File name, shown to people and kept in the record. */
+  name: string;
+  /** SHA-256 of the file in lower-case hex where it is known; kept in the record. */
+  sha256?: string;
+  /** How strongly it is applied: 0 not at all, 1 (without this) as it was trained. */
+  strength?: number;
+}
+
+export interface AdapterInfo {
+  name: string;
+  sha256: string | null;
+  /** What the adapter calls itself, or its file's name. */
+  title: string;
+  rank: number;
+  strength: number;
 }
 
 export interface LoadProgress {
@@ -30,6 +52,8 @@ export interface EngineInfo {
   reason: string;
   /** GPU adapter or CPU instruction set, as far as it is known. */
   device: string;
+  /** What was measured on the GPU, to be kept for the next start; null on the CPU. */
+  tuning: string | null;
   model: {
     name: string;
     sha256: string | null;
@@ -40,7 +64,11 @@ export interface EngineInfo {
     width: number;
     quantization: string;
     file_bytes: number;
+    /** The file's own head, where it is a reward model or classifier; `Engine.reward` reads it. */
+    head: { outputs: number; labels: string[] } | null;
   };
+  /** What is applied on top of the model. */
+  adapter: AdapterInfo | null;
 }
 
 export interface RubricOption {
@@ -117,13 +145,19 @@ export type JudgeEvent =
   | { kind: "progress"; done_tokens: number; total_tokens: number }
   | { kind: "verdict"; index: number; verdict: RubricVerdict };
 
+export interface ModelIdentity {
+  name: string;
+  sha256: string | null;
+  adapter: { name: string; sha256: string | null; strength: number } | null;
+}
+
 /** The record of one judgement: the same JSON that `retort judge --json` prints. */
 export interface JudgeRecord {
   format: "retort.judgement/1";
   version: string;
   task: "rubric_scores";
   input: { prompt_sha256: string; response_sha256: string; reference_sha256: string | null };
-  model: { name: string; sha256: string | null; adapter: { name: string; sha256: string } | null };
+  model: ModelIdentity;
   backend: "gpu" | "cpu";
   device: string;
   seed: number | null;
@@ -133,6 +167,39 @@ export interface JudgeRecord {
   verdicts: RubricVerdict[];
   truncations: Truncation[];
   /** What happened on the way that a person should know, such as a GPU that failed in mid-run. */
+  notices: string[];
+  timings: { total_ms: number; tokens: number; tokens_reused: number };
+  cancelled: boolean;
+}
+
+/** Responses to one prompt, to be scored by the model's own head. */
+export interface RewardRequest {
+  prompt: string;
+  responses: string[];
+}
+
+export interface TokenProgress {
+  done_tokens: number;
+  total_tokens: number;
+}
+
+export type Reward =
+  /** What the head gives, one number per output: comparable among responses to one prompt only. */
+  { kind: "scored"; outputs: number[] } | { kind: "unscored"; code: string; message: string };
+
+/** The record of rewards: the same JSON that `retort reward --json` prints. */
+export interface RewardRecord {
+  format: "retort.reward/1";
+  version: string;
+  task: "reward";
+  input: { prompt_sha256: string; responses_sha256: string[] };
+  model: ModelIdentity;
+  backend: "gpu" | "cpu";
+  device: string;
+  /** What the head's outputs are called; empty where the file does not say it. */
+  labels: string[];
+  /** One per response, in the order asked. */
+  rewards: Reward[];
   notices: string[];
   timings: { total_ms: number; tokens: number; tokens_reused: number };
   cancelled: boolean;

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { EngineClient } from "../engine";
 import { formatBytes, formatPercent } from "../format";
 import { announcement } from "../live";
+import { ownFiles } from "../state";
 import { pageRequests, refusedRequests } from "../requests";
 import { text } from "../text";
 import type { Rubric } from "../types";
@@ -21,7 +22,10 @@ export function App({ engine }: { engine: EngineClient }) {
   const chosen = useComputed(() =>
     [...state.value.builtin, ...custom.value].filter((rubric) => !off.value.has(rubric.id)),
   );
-  const dragging = useDrop((file) => engine.load({ kind: "file", file }, state.value.backend));
+  const dragging = useDrop((files) => {
+    const source = ownFiles(files);
+    if (source) engine.load(source, state.value.backend);
+  });
   useAnnouncements(engine);
 
   const judge = () => {
@@ -102,9 +106,9 @@ function Privacy({ engine }: { engine: EngineClient }) {
 
 /** Loading in quarters, the run's beginning and end: enough to follow, not enough to drown in. */
 function useAnnouncements(engine: EngineClient): void {
-  const last = useRef({ quarter: -1, phase: "", run: "" });
+  const last = useRef({ quarter: -1, phase: "", run: "", adapter: null as string | null });
   useSignalEffect(() => {
-    const { model, run, forgotten } = engine.state.value;
+    const { model, run, forgotten, adapter } = engine.state.value;
     const seen = last.current;
     if (model.phase === "loading" && model.total_bytes > 0) {
       const share = model.loaded_bytes / model.total_bytes;
@@ -132,12 +136,17 @@ function useAnnouncements(engine: EngineClient): void {
             : text.results.stopped(scored, run.rows.length);
       }
     }
+    const applied = adapter.applied?.title ?? null;
+    if (applied !== seen.adapter) {
+      seen.adapter = applied;
+      announcement.value = applied === null ? text.live.adapterOff : text.live.adapterOn(applied);
+    }
     if (forgotten !== null) announcement.value = text.model.forgotten(formatBytes(forgotten));
   });
 }
 
 /** A model file can be dropped anywhere; a text that is dragged into a field is left alone. */
-function useDrop(onFile: (file: File) => void) {
+function useDrop(onFiles: (files: FileList) => void) {
   const dragging = useSignal(false);
   useEffect(() => {
     const hasFile = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
@@ -151,10 +160,10 @@ function useDrop(onFile: (file: File) => void) {
     };
     const drop = (event: DragEvent) => {
       dragging.value = false;
-      const file = event.dataTransfer?.files[0];
-      if (!file) return;
+      const files = event.dataTransfer?.files;
+      if (!files?.length) return;
       event.preventDefault();
-      onFile(file);
+      onFiles(files);
     };
     document.addEventListener("dragover", over);
     document.addEventListener("dragleave", leave);

@@ -1,6 +1,6 @@
 import type { EngineClient } from "../engine";
 import { text } from "../text";
-import { FilePick } from "./model";
+import { AdapterPick, ModelPick } from "./model";
 
 /** What went wrong, what to do, and the buttons that do it. */
 export function ErrorPanel({ engine }: { engine: EngineClient }) {
@@ -15,8 +15,9 @@ export function ErrorPanel({ engine }: { engine: EngineClient }) {
           <div class="buttons">
             {error.place === "engine" && <button type="button" class="plain" onClick={() => engine.restart()}>{text.error.restart}</button>}
             {error.place === "model" && <button type="button" class="plain" onClick={() => engine.load(source, backend)}>{text.error.retry}</button>}
-            {error.place === "model" && source.kind === "file" && <FilePick engine={engine} label={text.error.file} />}
-            {error.place !== "judge" && source.kind === "file" && (
+            {error.place === "model" && source.kind === "file" && <ModelPick engine={engine} label={text.error.file} />}
+            {error.place === "adapter" && <AdapterPick engine={engine} label={text.error.file} />}
+            {["engine", "model"].includes(error.place) && source.kind === "file" && (
               <button type="button" class="plain" onClick={() => engine.load({ kind: "preset", name: null }, backend)}>{text.error.preset}</button>
             )}
             {backend !== "cpu" && ["no_gpu", "gpu_failed", "out_of_memory"].includes(error.failure.code) && (

@@ -1,6 +1,6 @@
 import type { EngineClient } from "../engine";
 import { formatBytes, formatBytesOf, formatCount, formatParameters } from "../format";
-import type { ModelState } from "../state";
+import { ownFiles, type ModelState } from "../state";
 import { text } from "../text";
 import type { BackendChoice } from "../types";
 
@@ -23,7 +23,7 @@ export function ModelPanel({ engine }: { engine: EngineClient }) {
         <label class="stacked">
           {text.model.choose}
           <select value={current} onChange={(event) => engine.load({ kind: "preset", name: event.currentTarget.value }, backend)}>
-            {source.kind === "file" && <option value="">{source.file.name}</option>}
+            {source.kind === "file" && <option value="">{source.files[0].name}</option>}
             {presets.map((preset) => <option key={preset.name} value={preset.name}>{`${preset.title} (${formatBytes(preset.bytes)})`}</option>)}
           </select>
         </label>
@@ -41,12 +41,13 @@ export function ModelPanel({ engine }: { engine: EngineClient }) {
         </div>
       </fieldset>
       <div class="file-row">
-        <FilePick engine={engine} label={text.model.file} />
+        <ModelPick engine={engine} label={text.model.file} />
         <span class="hint">{text.model.fileHint}</span>
       </div>
       {source.kind === "file" && (
         <button type="button" class="link" onClick={() => engine.load({ kind: "preset", name: null }, backend)}>{text.model.preset}</button>
       )}
+      {model.phase === "ready" && <AdapterPanel engine={engine} />}
       {model.phase === "ready" && (
         <details class="more">
           <summary>{text.model.more}</summary>
@@ -111,14 +112,55 @@ function titleOf(engine: EngineClient, name: string): string {
   return source.kind === "preset" ? (presets.find((preset) => preset.name === name)?.title ?? name) : name;
 }
 
+/** The adapter on top of the model: which one, and how to get or lose it. */
+function AdapterPanel({ engine }: { engine: EngineClient }) {
+  const { adapter, run } = engine.state.value;
+  const busy = run?.phase === "running";
+  return (
+    <fieldset class="adapter" data-testid="adapter" disabled={busy || adapter.changing !== null}>
+      <legend>{text.model.adapter.legend}</legend>
+      {adapter.applied !== null && (
+        <p class="adapter-name">{text.model.adapter.applied(adapter.applied.title, adapter.applied.rank)}</p>
+      )}
+      <div class="file-row">
+        <AdapterPick engine={engine} label={text.model.adapter.pick} />
+        {adapter.applied !== null && (
+          <button type="button" class="link" onClick={() => engine.setAdapter(null)}>{text.model.adapter.remove}</button>
+        )}
+      </div>
+      <p class="hint">
+        {adapter.changing !== null ? text.model.adapter.changing(adapter.changing) : busy ? text.model.adapter.busy : text.model.adapter.hint}
+      </p>
+    </fieldset>
+  );
+}
+
+export function ModelPick({ engine, label }: { engine: EngineClient; label: string }) {
+  return (
+    <FilePick id="model-file" label={label} multiple onFiles={(files) => {
+      const source = ownFiles(files);
+      if (source) engine.load(source, engine.state.value.backend);
+    }} />
+  );
+}
+
+export function AdapterPick({ engine, label }: { engine: EngineClient; label: string }) {
+  return <FilePick id="adapter-file" label={label} onFiles={([file]) => file && engine.setAdapter(file)} />;
+}
+
 /** A file input that looks like a button; the input itself stays in the tab order. */
-export function FilePick({ engine, label }: { engine: EngineClient; label: string }) {
+function FilePick({ id, label, multiple = false, onFiles }: {
+  /** For tests: several of a kind can be on the page, so it is no `id`. */
+  id: string;
+  label: string;
+  multiple?: boolean;
+  onFiles: (files: File[]) => void;
+}) {
   return (
     <label class="file-pick">
-      <input type="file" accept=".gguf" onChange={(event) => {
+      <input type="file" accept=".gguf" data-testid={id} multiple={multiple} onChange={(event) => {
         const input = event.currentTarget;
-        const file = input.files?.[0];
-        if (file) engine.load({ kind: "file", file }, engine.state.value.backend);
+        onFiles([...(input.files ?? [])]);
         // So that choosing the same file again counts as a choice.
         input.value = "";
       }} />

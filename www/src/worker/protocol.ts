@@ -4,7 +4,7 @@
  * Texts and files cross here and go no further. A `File` is passed as a handle: its bytes are read in the
  * worker and are never copied through a message (P36).
  */
-import type { BackendChoice, EngineInfo, JudgeEvent, JudgeRecord, JudgeRequest, Rubric } from "../types";
+import type { AdapterInfo, BackendChoice, EngineInfo, JudgeEvent, JudgeRecord, JudgeRequest, Rubric } from "../types";
 
 /** One model that the page's own server offers (an entry of `models/registry.json`). */
 export interface Preset {
@@ -23,8 +23,8 @@ export interface Preset {
   default: boolean;
 }
 
-/** What to load: the preset of that name (null: the default one), or a file of the person's own. */
-export type ModelSource = { kind: "preset"; name: string | null } | { kind: "file"; file: File };
+/** What to load: the preset of that name (null: the default one), or a model of the person's own, in one file or several. */
+export type ModelSource = { kind: "preset"; name: string | null } | { kind: "file"; files: readonly [File, ...File[]] };
 
 /** An error in words: `message` says what happened, the page adds what can be done, chosen by `code`. */
 export interface Failure {
@@ -46,8 +46,10 @@ export type LoadStage = "download" | "hashing" | "header" | "weights" | "check";
 
 export type ToWorker =
   | { type: "start"; registry_url: string }
-  | { type: "load"; load_id: number; source: ModelSource; backend: BackendChoice }
+  | { type: "load"; load_id: number; source: ModelSource; backend: BackendChoice; tuning?: string | undefined }
   | { type: "cancel_load" }
+  /** Applies an adapter to the loaded model; null takes it away. */
+  | { type: "set_adapter"; adapter_id: number; file: File | null }
   | { type: "judge"; run_id: number; request: JudgeRequest }
   | { type: "cancel_judge"; run_id: number }
   | { type: "read_rubrics"; read_id: number; text: string; name: string }
@@ -63,6 +65,8 @@ export type FromWorker =
   | { type: "load_waiting"; load_id: number }
   | { type: "loaded"; load_id: number; info: EngineInfo; origin: Origin; other_tab: boolean }
   | { type: "load_failed"; load_id: number; error: Failure }
+  | { type: "adapter_set"; adapter_id: number; adapter: AdapterInfo | null }
+  | { type: "adapter_failed"; adapter_id: number; error: Failure }
   | { type: "judge_event"; run_id: number; event: JudgeEvent }
   | { type: "judged"; run_id: number; record: JudgeRecord }
   | { type: "judge_failed"; run_id: number; error: Failure }

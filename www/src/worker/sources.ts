@@ -9,7 +9,10 @@ export interface OwnedSource extends ByteSource {
 export class BlobSource implements OwnedSource {
   readonly #reader = new FileReaderSync();
 
-  constructor(readonly blob: Blob) {}
+  constructor(
+    readonly blob: Blob,
+    readonly name?: string,
+  ) {}
 
   get size(): number {
     return this.blob.size;

@@ -5,7 +5,9 @@
  * Loads are run one after the other, and an engine is freed only after the judgement that uses it has ended.
  */
 import init, { Cancel, Engine, Sha256, builtin_rubrics, read_rubrics, version } from "retort-engine";
+import { hasRelaxedSimd } from "retort-engine/variant";
 import wasmUrl from "retort-engine/wasm";
+import relaxedUrl from "retort-engine/wasm-relaxed";
 import { Refusals } from "../refusals";
 import { text } from "../text";
 import type { BackendChoice, JudgeRequest } from "../types";
@@ -26,7 +28,7 @@ const post = (message: FromWorker) => self.postMessage(message);
 
 interface Loaded {
   engine: Engine;
-  source: OwnedSource;
+  sources: OwnedSource[];
   release_lock: () => void;
 }
 
@@ -48,10 +50,13 @@ self.addEventListener("message", (event: MessageEvent<ToWorker>) => {
       started = start();
       break;
     case "load":
-      void load(message.load_id, message.source, message.backend);
+      void load(message.load_id, message.source, message.backend, message.tuning);
       break;
     case "cancel_load":
       cancelLoad();
+      break;
+    case "set_adapter":
+      void setAdapter(message.adapter_id, message.file);
       break;
     case "judge":
       void judge(message.run_id, message.request);
@@ -77,7 +82,7 @@ self.addEventListener("message", (event: MessageEvent<ToWorker>) => {
 
 async function start(): Promise<boolean> {
   try {
-    await init({ module_or_path: new URL(wasmUrl, self.location.href) });
+    await init({ module_or_path: new URL(hasRelaxedSimd() ? relaxedUrl : wasmUrl, self.location.href) });
     post({ type: "ready", version: version(), rubrics: builtin_rubrics() });
     return true;
   } catch (thrown) {
@@ -110,7 +115,7 @@ function cancelLoad(): void {
   loading?.cancel.cancel();
 }
 
-async function load(load_id: number, source: ModelSource, backend: BackendChoice): Promise<void> {
+async function load(load_id: number, source: ModelSource, backend: BackendChoice, tuning?: string): Promise<void> {
   if (!(await started)) return;
   cancelLoad();
   const before = loading?.done;
@@ -121,7 +126,7 @@ async function load(load_id: number, source: ModelSource, backend: BackendChoice
     try {
       await unload();
       abort.signal.throwIfAborted();
-      await loadNow(load_id, source, backend, abort.signal, cancel);
+      await loadNow(load_id, source, backend, tuning, abort.signal, cancel);
     } catch (thrown) {
       post({ type: "load_failed", load_id, error: toFailure(thrown) });
     } finally {
@@ -145,8 +150,9 @@ async function forget(): Promise<void> {
 async function unload(): Promise<void> {
   judging?.cancel.cancel();
   await judging?.done;
+  await changing;
   loaded?.engine.free();
-  loaded?.source.close();
+  for (const source of loaded?.sources ?? []) source.close();
   loaded?.release_lock();
   loaded = null;
 }
@@ -155,10 +161,11 @@ async function loadNow(
   load_id: number,
   wanted: ModelSource,
   backend: BackendChoice,
+  tuning: string | undefined,
   signal: AbortSignal,
   cancel: Cancel,
 ): Promise<void> {
-  let name = wanted.kind === "file" ? wanted.file.name : (wanted.name ?? "");
+  let name = wanted.kind === "file" ? wanted.files[0].name : (wanted.name ?? "");
   let title = name;
   let last = 0;
   let lastStage = "";
@@ -170,11 +177,11 @@ async function loadNow(
     post({ type: "load_progress", load_id, name: title, stage, loaded_bytes, total_bytes });
   };
 
-  let source: OwnedSource;
+  let sources: OwnedSource[];
   let origin: Origin;
   let sha256: string | undefined;
   if (wanted.kind === "file") {
-    source = new BlobSource(wanted.file);
+    sources = wanted.files.map((file) => new BlobSource(file, file.name));
     origin = "local";
   } else {
     const preset = await findPreset(wanted.name);
@@ -182,22 +189,24 @@ async function loadNow(
     title = preset.title;
     sha256 = preset.sha256;
     on_progress("download", 0, preset.bytes);
-    ({ source, origin } = await openPreset({
+    const opened = await openPreset({
       url: ownUrl(preset.url),
       preset,
       signal,
       new_hash: () => new Sha256(),
       on_progress,
       on_waiting: () => post({ type: "load_waiting", load_id }),
-    }));
+    });
+    sources = [opened.source];
+    origin = opened.origin;
   }
 
   try {
     signal.throwIfAborted();
     const other_tab = await anotherTabHasAModel();
     const engine = await Engine.load(
-      source,
-      sha256 === undefined ? { backend, name } : { backend, name, sha256 },
+      sources,
+      { backend, name, ...(sha256 !== undefined && { sha256 }), ...(tuning !== undefined && { tuning }) },
       (progress) => on_progress(progress.stage, progress.loaded_bytes, progress.total_bytes),
       cancel,
     );
@@ -205,10 +214,10 @@ async function loadNow(
       engine.free();
       signal.throwIfAborted();
     }
-    loaded = { engine, source, release_lock: holdLoadedLock() };
+    loaded = { engine, sources, release_lock: holdLoadedLock() };
     post({ type: "loaded", load_id, info: engine.info(), origin, other_tab });
   } catch (thrown) {
-    source.close();
+    for (const source of sources) source.close();
     throw thrown;
   }
 }
@@ -266,7 +275,52 @@ function holdLoadedLock(): () => void {
   return release;
 }
 
+/** The engine is busy while it judges or changes its adapter; whoever comes next waits. */
+let changing: Promise<void> = Promise.resolve();
+
+async function setAdapter(adapter_id: number, file: File | null): Promise<void> {
+  const before = changing;
+  changing = (async () => {
+    await before;
+    await judging?.done;
+    if (!loaded) {
+      post({ type: "adapter_failed", adapter_id, error: { code: "not_ready", message: text.failure.notReady } });
+      return;
+    }
+    const { engine } = loaded;
+    try {
+      if (file === null) {
+        await engine.set_adapter(null);
+      } else {
+        const source = new BlobSource(file, file.name);
+        await engine.set_adapter(source, { name: file.name, sha256: hashOf(source) });
+      }
+      post({ type: "adapter_set", adapter_id, adapter: engine.info().adapter });
+    } catch (thrown) {
+      post({ type: "adapter_failed", adapter_id, error: toFailure(thrown) });
+    }
+  })();
+  await changing;
+}
+
+/** An adapter has some megabytes, so that this takes a moment. */
+function hashOf(source: OwnedSource): string {
+  const hash = new Sha256();
+  const piece = new Uint8Array(1 << 20);
+  try {
+    for (let at = 0; at < source.size; at += piece.byteLength) {
+      const part = piece.subarray(0, Math.min(piece.byteLength, source.size - at));
+      source.read(at, part);
+      hash.update(part);
+    }
+    return hash.finish_hex();
+  } finally {
+    hash.free();
+  }
+}
+
 async function judge(run_id: number, request: JudgeRequest): Promise<void> {
+  await changing;
   if (!loaded || judging) {
     post({ type: "judge_failed", run_id, error: { code: "not_ready", message: text.failure.notReady } });
     return;

@@ -4,8 +4,8 @@ use std::error::Error;
 
 use retort_judge::{NoObserver, Request, Wording, judge};
 use retort_lm::{
-    Answer, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments, Turn, Usage,
-    Watch,
+    Answer, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments, Turn,
+    Usage, Watch,
 };
 use retort_rubric::Rubric;
 use serde_json::{Value, json};
@@ -132,6 +132,10 @@ impl<M: LanguageModel> LanguageModel for Listener<'_, M> {
 
     fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
         self.model.turn(system)
+    }
+
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        self.model.exchange()
     }
 
     fn usage(&self) -> Usage {

@@ -4,7 +4,7 @@
 //! of a kilobyte can't ask for a gigabyte.
 
 mod reader;
-
+mod split;
 mod write;
 
 pub(crate) use reader::type_name;

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::Value;
+use super::{Value, split};
 use crate::quant::{SUPPORTED, TensorType};
 use crate::{ByteSource, LmError};
 
@@ -17,6 +17,13 @@ const MAX_TENSORS: u64 = 8192;
 /// GGML has no tensors of more dimensions.
 const MAX_DIMENSIONS: u32 = 4;
 
+/// What the header of one file says: a whole model, or a part of a split one.
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) metadata: BTreeMap<String, Value>,
+    pub(super) tensors: BTreeMap<String, TensorInfo>,
+}
+
 /// Where a tensor lies and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorInfo {
@@ -26,125 +33,47 @@ pub struct TensorInfo {
     pub shape: Vec<usize>,
     /// GGML's number of its format.
     pub type_id: u32,
-    /// Byte offset in the file.
+    /// Byte offset in the file; in a split model, in the joined parts.
     pub offset: u64,
 }
 
 /// A GGUF file's header: metadata and the table of tensors.
 #[derive(Debug, Clone)]
 pub struct Gguf {
-    /// The file's name, for messages.
+    /// The file's name, for messages; of a split model the first part's.
     pub name: String,
-    /// The file's size in bytes.
+    /// The file's size in bytes; of a split model all parts'.
     pub size: u64,
     metadata: BTreeMap<String, Value>,
     tensors: BTreeMap<String, TensorInfo>,
 }
 
 impl Gguf {
-    /// Reads the header and checks it against the size of the file.
+    /// Reads the header and checks it against the size of the file. Of a split model every part's header is read:
+    /// the metadata is the first part's, the tensors are those of all parts.
     ///
     /// # Errors
     /// [`LmError::NotGguf`], [`LmError::Truncated`], [`LmError::Damaged`] (which name the field), or
-    /// [`LmError::Unsupported`] for a version of the format that is not 2 or 3.
+    /// [`LmError::Unsupported`] for a version of the format that is not 2 or 3; [`LmError::Split`] where the source
+    /// is not all parts of one model in order.
     pub fn read(source: &mut dyn ByteSource) -> Result<Self, LmError> {
+        let starts = source.parts();
         let (name, size) = (source.name().to_owned(), source.size());
-        let mut header = Header { source, at: 0, buffer: Vec::new(), buffer_at: 0, name: &name, size };
-        let mut magic = [0u8; 4];
-        let head = size.min(4) as usize;
-        header.bytes_into(&mut magic[..head], "the first four bytes")?;
-        if &magic != b"GGUF" {
-            let found = if size == 0 { "nothing, it is empty".to_owned() } else { readable(&magic[..head]) };
-            return Err(LmError::NotGguf { name, found });
+        let ends = starts.iter().copied().skip(1).chain([size]);
+        let mut parts = Vec::with_capacity(starts.len());
+        let mut tensors = 0;
+        for (index, (&start, end)) in starts.iter().zip(ends).enumerate() {
+            let part_name = source.part_name(index).to_owned();
+            let part = Part::read(source, part_name, start..end, &mut tensors)?;
+            parts.push(part);
         }
-        let version = header.u32("version")?;
-        if !(2..=3).contains(&version) {
-            // The version of a big-endian file, read as ours are, has its bytes the wrong way round.
-            let big_endian = (1..=3).contains(&version.swap_bytes());
-            return Err(LmError::Unsupported {
-                what: match big_endian {
-                    true => "a big-endian file (its version has its bytes the other way round)".into(),
-                    false => format!("version {version} of the GGUF format"),
-                },
-                instead: "convert the model with a current llama.cpp, which writes version 3".into(),
-                name,
-            });
-        }
-        let tensor_count = header.count("tensor count", MIN_TENSOR_INFO)?;
-        let entry_count = header.count("metadata count", MIN_ENTRY)?;
-        for (what, count, most) in
-            [("tensor count", tensor_count, MAX_TENSORS), ("metadata count", entry_count, MAX_ENTRIES)]
-        {
-            if count > most {
-                return Err(header.damaged(what, &format!("{count} is more than any model has ({most})")));
-            }
-        }
-
-        let mut metadata = BTreeMap::new();
-        for index in 0..entry_count {
-            let key = header.text(&format!("key of metadata entry {index}"))?;
-            let kind = header.u32(&key)?;
-            let value = header.value(kind, &key)?;
-            if metadata.insert(key.clone(), value).is_some() {
-                return Err(header.damaged(&key, "it occurs twice"));
-            }
-        }
-        let alignment = match metadata.get("general.alignment") {
-            None => 32,
-            Some(Value::Unsigned(n)) if n.is_power_of_two() && *n < (1 << 31) => *n,
-            Some(_) => {
-                return Err(header.damaged("general.alignment", "it must be a power of two below 2^31"));
-            }
+        split::check(&parts)?;
+        let mut parts = parts.into_iter();
+        let Some(Part { metadata, mut tensors, .. }) = parts.next() else {
+            return Err(LmError::NotGguf { name, found: "nothing, it has no parts".into() });
         };
-
-        let mut tensors = BTreeMap::new();
-        for index in 0..tensor_count {
-            let info = header.tensor_info(index)?;
-            let tensor = format!("tensor \"{}\"", info.name);
-            if tensors.insert(info.name.clone(), info).is_some() {
-                return Err(header.damaged(&tensor, "it occurs twice"));
-            }
-        }
-        let data_start = header.at.next_multiple_of(alignment);
-        // Where each tensor lies, so that no two are found to share bytes.
-        let mut extents = Vec::with_capacity(tensors.len());
-        for info in tensors.values_mut() {
-            let tensor = format!("tensor \"{}\"", info.name);
-            if !info.offset.is_multiple_of(alignment) {
-                return Err(header.damaged(&tensor, &format!("its offset is not a multiple of {alignment}")));
-            }
-            info.offset = data_start
-                .checked_add(info.offset)
-                .ok_or_else(|| header.damaged(&tensor, "its offset is beyond any file"))?;
-            let end = match TensorType::from_id(info.type_id) {
-                Some(kind) => {
-                    info.byte_len(kind).and_then(|len| info.offset.checked_add(len)).ok_or_else(|| {
-                        header.damaged(
-                            &tensor,
-                            &format!(
-                                "its shape {:?} is not whole blocks of {}, or too large",
-                                info.shape,
-                                kind.name()
-                            ),
-                        )
-                    })?
-                }
-                // A format of unknown size can at least not begin behind the end of the file.
-                None => info.offset,
-            };
-            if end > size {
-                return Err(LmError::Truncated { name, what: tensor, needed: end, size });
-            }
-            extents.push((info.offset, end, &*info.name));
-        }
-        // Otherwise a small file could stand for any number of weights.
-        extents.sort_unstable();
-        for pair in extents.windows(2) {
-            let ((_, end, before), (start, _, after)) = (pair[0], pair[1]);
-            if start < end {
-                let problem = format!("it shares bytes with tensor \"{before}\"");
-                return Err(header.damaged(&format!("tensor \"{after}\""), &problem));
-            }
+        for part in parts {
+            tensors.extend(part.tensors);
         }
         Ok(Self { name, size, metadata, tensors })
     }
@@ -330,6 +259,119 @@ impl Gguf {
     }
 }
 
+impl Part {
+    /// Reads the header of the file that lies in `range` of the source. `tensors_so_far` counts those of all parts.
+    fn read(
+        source: &mut dyn ByteSource,
+        name: String,
+        range: std::ops::Range<u64>,
+        tensors_so_far: &mut u64,
+    ) -> Result<Self, LmError> {
+        let (start, size) = (range.start, range.end.saturating_sub(range.start));
+        let mut header = Header { source, start, at: 0, buffer: Vec::new(), buffer_at: 0, name: &name, size };
+        let mut magic = [0u8; 4];
+        let head = size.min(4) as usize;
+        header.bytes_into(&mut magic[..head], "the first four bytes")?;
+        if &magic != b"GGUF" {
+            let found = if size == 0 { "nothing, it is empty".to_owned() } else { readable(&magic[..head]) };
+            return Err(LmError::NotGguf { name, found });
+        }
+        let version = header.u32("version")?;
+        if !(2..=3).contains(&version) {
+            // The version of a big-endian file, read as ours are, has its bytes the wrong way round.
+            let big_endian = (1..=3).contains(&version.swap_bytes());
+            return Err(LmError::Unsupported {
+                what: match big_endian {
+                    true => "a big-endian file (its version has its bytes the other way round)".into(),
+                    false => format!("version {version} of the GGUF format"),
+                },
+                instead: "convert the model with a current llama.cpp, which writes version 3".into(),
+                name,
+            });
+        }
+        let tensor_count = header.count("tensor count", MIN_TENSOR_INFO)?;
+        let entry_count = header.count("metadata count", MIN_ENTRY)?;
+        *tensors_so_far = tensors_so_far.saturating_add(tensor_count);
+        for (what, count, most) in
+            [("tensor count", *tensors_so_far, MAX_TENSORS), ("metadata count", entry_count, MAX_ENTRIES)]
+        {
+            if count > most {
+                return Err(header.damaged(what, &format!("{count} is more than any model has ({most})")));
+            }
+        }
+
+        let mut metadata = BTreeMap::new();
+        for index in 0..entry_count {
+            let key = header.text(&format!("key of metadata entry {index}"))?;
+            let kind = header.u32(&key)?;
+            let value = header.value(kind, &key)?;
+            if metadata.insert(key.clone(), value).is_some() {
+                return Err(header.damaged(&key, "it occurs twice"));
+            }
+        }
+        let alignment = match metadata.get("general.alignment") {
+            None => 32,
+            Some(Value::Unsigned(n)) if n.is_power_of_two() && *n < (1 << 31) => *n,
+            Some(_) => {
+                return Err(header.damaged("general.alignment", "it must be a power of two below 2^31"));
+            }
+        };
+
+        let mut tensors = BTreeMap::new();
+        for index in 0..tensor_count {
+            let info = header.tensor_info(index)?;
+            let tensor = format!("tensor \"{}\"", info.name);
+            if tensors.insert(info.name.clone(), info).is_some() {
+                return Err(header.damaged(&tensor, "it occurs twice"));
+            }
+        }
+        let data_start = header.at.next_multiple_of(alignment);
+        // Where each tensor lies, so that no two are found to share bytes.
+        let mut extents = Vec::with_capacity(tensors.len());
+        for info in tensors.values_mut() {
+            let tensor = format!("tensor \"{}\"", info.name);
+            if !info.offset.is_multiple_of(alignment) {
+                return Err(header.damaged(&tensor, &format!("its offset is not a multiple of {alignment}")));
+            }
+            let offset = data_start
+                .checked_add(info.offset)
+                .ok_or_else(|| header.damaged(&tensor, "its offset is beyond any file"))?;
+            let end = match TensorType::from_id(info.type_id) {
+                Some(kind) => {
+                    info.byte_len(kind).and_then(|len| offset.checked_add(len)).ok_or_else(|| {
+                        header.damaged(
+                            &tensor,
+                            &format!(
+                                "its shape {:?} is not whole blocks of {}, or too large",
+                                info.shape,
+                                kind.name()
+                            ),
+                        )
+                    })?
+                }
+                // A format of unknown size can at least not begin behind the end of the file.
+                None => offset,
+            };
+            if end > size {
+                return Err(LmError::Truncated { name, what: tensor, needed: end, size });
+            }
+            // Inside this part, and so inside the source.
+            info.offset = start + offset;
+            extents.push((offset, end, &*info.name));
+        }
+        // Otherwise a small file could stand for any number of weights.
+        extents.sort_unstable();
+        for pair in extents.windows(2) {
+            let ((_, end, before), (start, _, after)) = (pair[0], pair[1]);
+            if start < end {
+                let problem = format!("it shares bytes with tensor \"{before}\"");
+                return Err(header.damaged(&format!("tensor \"{after}\""), &problem));
+            }
+        }
+        Ok(Self { name, metadata, tensors })
+    }
+}
+
 impl TensorInfo {
     /// Size in bytes, or `None` where rows are not whole blocks or the product overflows.
     #[must_use]
@@ -389,6 +431,8 @@ fn readable(bytes: &[u8]) -> String {
 
 struct Header<'a> {
     source: &'a mut dyn ByteSource,
+    /// Where the file begins in the source.
+    start: u64,
     /// Offset in the file of the next byte to be read.
     at: u64,
     buffer: Vec<u8>,
@@ -420,7 +464,7 @@ impl Header<'_> {
                 let len = (self.size - self.at).min(CHUNK as u64) as usize;
                 self.buffer.resize(len, 0);
                 self.buffer_at = self.at;
-                self.source.read_at(self.at, &mut self.buffer)?;
+                self.source.read_at(self.start + self.at, &mut self.buffer)?;
                 continue;
             }
             let available = &self.buffer[within..];

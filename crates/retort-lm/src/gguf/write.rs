@@ -7,7 +7,7 @@ const ALIGNMENT: usize = 32;
 #[derive(Debug, Default, Clone)]
 pub struct GgufWriter {
     entries: Vec<(String, Value)>,
-    tensors: Vec<(String, Vec<usize>, u32, Vec<u8>)>,
+    tensors: Vec<Tensor>,
 }
 
 impl GgufWriter {
@@ -29,35 +29,80 @@ impl GgufWriter {
         self
     }
 
+    /// How many tensors there are.
+    #[must_use]
+    pub fn tensors(&self) -> usize {
+        self.tensors.len()
+    }
+
     /// The file's bytes.
     #[must_use]
     pub fn finish(&self) -> Vec<u8> {
-        let mut out = b"GGUF".to_vec();
-        put(&mut out, &3u32.to_le_bytes());
-        put(&mut out, &(self.tensors.len() as u64).to_le_bytes());
-        put(&mut out, &(self.entries.len() as u64).to_le_bytes());
-        for (key, value) in &self.entries {
-            put_text(&mut out, key);
-            put_value(&mut out, value);
-        }
-        let mut offset = 0u64;
-        for (name, shape, type_id, bytes) in &self.tensors {
-            put_text(&mut out, name);
-            put(&mut out, &(shape.len() as u32).to_le_bytes());
-            for size in shape {
-                put(&mut out, &(*size as u64).to_le_bytes());
-            }
-            put(&mut out, &type_id.to_le_bytes());
-            put(&mut out, &offset.to_le_bytes());
-            offset += bytes.len().next_multiple_of(ALIGNMENT) as u64;
-        }
-        out.resize(out.len().next_multiple_of(ALIGNMENT), 0);
-        for (_, _, _, bytes) in &self.tensors {
-            put(&mut out, bytes);
-            out.resize(out.len().next_multiple_of(ALIGNMENT), 0);
-        }
-        out
+        file(&self.entries, &self.tensors, None)
     }
+
+    /// The bytes of a split model's parts, each with at most so many tensors (at least 1): metadata in the first
+    /// part, and in every part what llama.cpp writes there.
+    #[must_use]
+    pub fn finish_split(&self, most_tensors: usize) -> Vec<Vec<u8>> {
+        let parts: Vec<_> = self.tensors.chunks(most_tensors.max(1)).collect();
+        let split = |number| Some(Split { number, count: parts.len(), tensors: self.tensors.len() });
+        let entries = |number| if number == 0 { &*self.entries } else { &[] };
+        parts
+            .iter()
+            .enumerate()
+            .map(|(number, tensors)| file(entries(number), tensors, split(number)))
+            .collect()
+    }
+}
+
+type Tensor = (String, Vec<usize>, u32, Vec<u8>);
+
+/// What a part says of itself.
+struct Split {
+    number: usize,
+    count: usize,
+    tensors: usize,
+}
+
+fn file(entries: &[(String, Value)], tensors: &[Tensor], split: Option<Split>) -> Vec<u8> {
+    let mut out = b"GGUF".to_vec();
+    let entry_count = entries.len() + if split.is_some() { 3 } else { 0 };
+    put(&mut out, &3u32.to_le_bytes());
+    put(&mut out, &(tensors.len() as u64).to_le_bytes());
+    put(&mut out, &(entry_count as u64).to_le_bytes());
+    for (key, value) in entries {
+        put_text(&mut out, key);
+        put_value(&mut out, value);
+    }
+    if let Some(Split { number, count, tensors }) = split {
+        // llama.cpp insists on these types: 16 bits without a sign, and 32 with one.
+        for (key, value) in [("split.no", number), ("split.count", count)] {
+            put_text(&mut out, key);
+            put(&mut out, &2u32.to_le_bytes());
+            put(&mut out, &(value as u16).to_le_bytes());
+        }
+        put_text(&mut out, "split.tensors.count");
+        put(&mut out, &5u32.to_le_bytes());
+        put(&mut out, &(tensors as i32).to_le_bytes());
+    }
+    let mut offset = 0u64;
+    for (name, shape, type_id, bytes) in tensors {
+        put_text(&mut out, name);
+        put(&mut out, &(shape.len() as u32).to_le_bytes());
+        for size in shape {
+            put(&mut out, &(*size as u64).to_le_bytes());
+        }
+        put(&mut out, &type_id.to_le_bytes());
+        put(&mut out, &offset.to_le_bytes());
+        offset += bytes.len().next_multiple_of(ALIGNMENT) as u64;
+    }
+    out.resize(out.len().next_multiple_of(ALIGNMENT), 0);
+    for (_, _, _, bytes) in tensors {
+        put(&mut out, bytes);
+        out.resize(out.len().next_multiple_of(ALIGNMENT), 0);
+    }
+    out
 }
 
 fn put(out: &mut Vec<u8>, bytes: &[u8]) {

@@ -1,11 +1,14 @@
 //! The device: opening it, watching it, and moving bytes to and from it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
+#[cfg(test)]
+use super::faults::{self, Faults};
 use super::shader::{Access, Kernel, Tile};
+use super::tuning::Tuning;
 use crate::LmError;
 
 /// The workgroup memory that the kernels need, in bytes: within what every browser gives.
@@ -24,17 +27,25 @@ pub struct Gpu {
     pub(super) handle: wgpu::Device,
     pub(super) queue: wgpu::Queue,
     pub(super) limits: wgpu::Limits,
-    pub(super) tile: Tile,
+    /// Which variants of the kernels are used.
+    pub(super) tuning: Cell<Tuning>,
+    /// Whether that was measured, or remembered from a measurement.
+    pub(super) is_tuned: bool,
+    /// The adapter and its driver, so that a choice is remembered for the adapter that it was made for.
+    pub(super) described: String,
     is_software: bool,
     /// Why the device was lost, once it was.
     lost: Arc<Mutex<Option<String>>>,
     pipelines: RefCell<BTreeMap<Kernel, wgpu::ComputePipeline>>,
     /// One for each set of bindings, so that kernels of different shapes share bind groups.
     bind_group_layouts: RefCell<BTreeMap<Vec<(u32, Access)>, wgpu::BindGroupLayout>>,
+    #[cfg(test)]
+    pub(super) faults: Faults,
 }
 
 impl Gpu {
-    /// Finds an adapter, a fast one if there are several, and opens a device with the adapter's own limits.
+    /// Finds an adapter, a fast one if there are several, and opens a device with the adapter's own limits, and
+    /// with 16-bit floats and subgroups where it has them.
     ///
     /// # Errors
     /// [`LmError::NoGpu`] with the reason.
@@ -71,8 +82,14 @@ impl Gpu {
                 return Err(none(format!("it allows {has} {what}, and {needs} are needed")));
             }
         }
+        // On the web wgpu knows nothing of subgroups, and a shader that uses them would give zeros.
+        let wanted = match cfg!(target_arch = "wasm32") {
+            true => wgpu::Features::SHADER_F16,
+            false => wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP,
+        };
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("retort"),
+            required_features: adapter.features() & wanted,
             required_limits: limits.clone(),
             ..Default::default()
         };
@@ -101,11 +118,18 @@ impl Gpu {
             handle,
             queue,
             limits,
-            tile: if is_software { Tile::SOFTWARE } else { Tile::HARDWARE },
+            tuning: Cell::new(Tuning {
+                tile: if is_software { Tile::SOFTWARE } else { Tile::HARDWARE },
+                subgroups: false,
+            }),
+            is_tuned: false,
+            described,
             is_software,
             lost,
             pipelines: RefCell::default(),
             bind_group_layouts: RefCell::default(),
+            #[cfg(test)]
+            faults: Faults::default(),
         })
     }
 
@@ -113,6 +137,16 @@ impl Gpu {
     #[must_use]
     pub fn is_software(&self) -> bool {
         self.is_software
+    }
+
+    /// Whether shaders may use 16-bit floats.
+    pub(super) fn has_half(&self) -> bool {
+        self.handle.features().contains(wgpu::Features::SHADER_F16)
+    }
+
+    /// Whether shaders may use subgroups.
+    pub(super) fn has_subgroups(&self) -> bool {
+        self.handle.features().contains(wgpu::Features::SUBGROUP)
     }
 
     /// The error to report if the device has been lost.
@@ -131,6 +165,8 @@ impl Gpu {
     /// On the web the answer comes from another process, so that waiting for it also lets the event loop run.
     pub(super) async fn scoped<T>(&self, what: &str, work: impl FnOnce() -> T) -> Result<T, LmError> {
         self.alive()?;
+        #[cfg(test)]
+        self.faults.at(what, &self.handle)?;
         let internal = self.handle.push_error_scope(wgpu::ErrorFilter::Internal);
         let validation = self.handle.push_error_scope(wgpu::ErrorFilter::Validation);
         let memory = self.handle.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
@@ -157,6 +193,8 @@ impl Gpu {
         }
         let name = kernel.name();
         let wgsl = kernel.wgsl().map_err(|problem| LmError::Gpu { problem })?;
+        #[cfg(test)]
+        let wgsl = if self.faults.zeroes(&name) { kernel.zeroing_wgsl() } else { wgsl };
         let compiled =
             self.scoped(&format!("compiling \"{name}\""), || self.compile(kernel, &name, wgsl)).await?;
         self.pipelines.borrow_mut().insert(kernel, compiled);
@@ -222,6 +260,8 @@ impl Gpu {
     ///
     /// To be called within [`scoped`](Self::scoped).
     pub(super) fn buffer(&self, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> Buffer {
+        #[cfg(test)]
+        faults::count_buffer(1);
         Buffer(self.handle.create_buffer(&wgpu::BufferDescriptor {
             label: Some(label),
             size: bytes.max(16).next_multiple_of(16),
@@ -292,6 +332,8 @@ impl Gpu {
     ) -> Result<T, LmError> {
         let (signal, mapped) = signal();
         buffer.0.map_async(wgpu::MapMode::Read, 0..bytes, move |result| signal.send(result));
+        #[cfg(test)]
+        self.faults.at("reading results", &self.handle)?;
         self.poll()?;
         let failed = |problem: String| LmError::Gpu { problem: format!("reading its results: {problem}") };
         let result = mapped.wait().await;
@@ -318,6 +360,8 @@ pub(super) struct Buffer(pub(super) wgpu::Buffer);
 
 impl Drop for Buffer {
     fn drop(&mut self) {
+        #[cfg(test)]
+        faults::count_buffer(-1);
         self.0.destroy();
     }
 }

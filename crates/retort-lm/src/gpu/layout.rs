@@ -1,8 +1,10 @@
 //! The layouts that weights have on the GPU, and the way from a GGUF tensor's blocks into them.
 //!
 //! Every layout is planar (quants and scales apart), row-major, and pads rows with zeros to whole groups of
-//! 32 inputs. Repacking loses nothing: what the GPU unpacks equals what
-//! [`TensorType::dequantize`] gives.
+//! 32 inputs. Scales and minima are f16. For formats whose files hold f16 scales, and for floats, repacking loses
+//! nothing: what the GPU unpacks equals what [`TensorType::dequantize`] gives. The scales of K-quants are products
+//! of two numbers; these are rounded to f16, which changes a weight by at most 2⁻¹¹ of its scaled quant and
+//! 2⁻¹¹ of its minimum: some hundred times less than the step of the quants themselves.
 
 use half::f16;
 
@@ -18,6 +20,8 @@ pub(super) enum Layout {
     FourBits,
     /// Four signed 8-bit weights a word, scales as for 4 bits.
     EightBits,
+    /// The same with scale and minimum per 16.
+    EightBitsBy16,
     /// Two f16 a word.
     Halves,
     /// One f32 a word.
@@ -26,24 +30,28 @@ pub(super) enum Layout {
 
 impl Layout {
     /// All of them.
-    pub(super) const ALL: [Self; 4] = [Self::FourBits, Self::EightBits, Self::Halves, Self::Singles];
+    pub(super) const ALL: [Self; 5] =
+        [Self::FourBits, Self::EightBits, Self::EightBitsBy16, Self::Halves, Self::Singles];
 
-    /// The narrowest layout that holds a format without loss.
+    /// The narrowest layout that holds a format.
     pub(super) fn of(kind: TensorType) -> Self {
         match kind {
-            TensorType::Q4_0 | TensorType::Q4_1 => Self::FourBits,
-            TensorType::Q8_0 => Self::EightBits,
+            TensorType::Q4_0 | TensorType::Q4_1 | TensorType::Q4K => Self::FourBits,
             TensorType::F16 => Self::Halves,
-            _ => Self::Singles,
+            // bf16 has more range than f16 and less precision: only f32 holds it.
+            _ if !kind.is_quantized() => Self::Singles,
+            _ if kind.group_weights() == 16 => Self::EightBitsBy16,
+            _ => Self::EightBits,
         }
     }
 
-    /// The narrowest layout that holds both without loss.
+    /// The narrowest layout that holds what either of the two holds.
     pub(super) fn common(self, other: Self) -> Self {
         match (self, other) {
             _ if self == other => self,
-            (Self::FourBits | Self::EightBits, Self::FourBits | Self::EightBits) => Self::EightBits,
-            _ => Self::Singles,
+            _ if !self.has_scales() || !other.has_scales() => Self::Singles,
+            (Self::EightBitsBy16, _) | (_, Self::EightBitsBy16) => Self::EightBitsBy16,
+            _ => Self::EightBits,
         }
     }
 
@@ -52,6 +60,7 @@ impl Layout {
         match self {
             Self::FourBits => "4 bits",
             Self::EightBits => "8 bits",
+            Self::EightBitsBy16 => "8 bits by 16",
             Self::Halves => "f16",
             Self::Singles => "f32",
         }
@@ -59,16 +68,25 @@ impl Layout {
 
     /// Whether there is a second stream, of scales.
     pub(super) const fn has_scales(self) -> bool {
-        matches!(self, Self::FourBits | Self::EightBits)
+        matches!(self, Self::FourBits | Self::EightBits | Self::EightBitsBy16)
     }
 
-    /// Words of weights per group.
+    /// Words of weights per group of 32.
     pub(super) const fn group_words(self) -> usize {
         match self {
             Self::FourBits => 4,
-            Self::EightBits => 8,
+            Self::EightBits | Self::EightBitsBy16 => 8,
             Self::Halves => 16,
             Self::Singles => 32,
+        }
+    }
+
+    /// Words of scales per group of 32.
+    pub(super) const fn group_scales(self) -> usize {
+        match self {
+            Self::FourBits | Self::EightBits => 1,
+            Self::EightBitsBy16 => 2,
+            Self::Halves | Self::Singles => 0,
         }
     }
 }
@@ -78,7 +96,7 @@ impl Layout {
 pub(super) struct Packed {
     /// [`Layout::group_words`] words per group.
     pub(super) weights: Vec<u32>,
-    /// One word per group: scale in the low half, minimum in the high half. Empty without scales.
+    /// [`Layout::group_scales`] words per group: scale in the low half, minimum in the high half.
     pub(super) scales: Vec<u32>,
 }
 
@@ -87,7 +105,7 @@ pub(super) struct Packed {
 /// `layout` must hold the format: [`Layout::of`] it, or what [`Layout::common`] made of that.
 ///
 /// # Errors
-/// The reason, for a 4-bit scale whose minimum is no f16; no converter makes such a file.
+/// The reason, for scales that no f16 holds; no converter makes such a file.
 pub(super) fn repack(
     kind: TensorType,
     layout: Layout,
@@ -97,33 +115,32 @@ pub(super) fn repack(
 ) -> Result<(), String> {
     let row_bytes = row_weights / kind.block_weights() * kind.block_bytes();
     match layout {
-        Layout::FourBits | Layout::EightBits => {
+        Layout::FourBits | Layout::EightBits | Layout::EightBitsBy16 => {
+            // Rows of quantized formats are whole groups, so that nothing is padded.
+            let per_scale = GROUP / layout.group_scales();
+            let mut quants = [0; 256];
+            let mut scales = [(0.0, 0.0); 16];
             for block in blocks.chunks_exact(kind.block_bytes()) {
-                let scale = u16::from_le_bytes([block[0], block[1]]);
-                let (minimum, quants) = match kind {
-                    TensorType::Q4_1 => (u16::from_le_bytes([block[2], block[3]]), &block[4..]),
-                    TensorType::Q4_0 => (minimum_of_q4_0(scale)?, &block[2..]),
-                    _ => (0, &block[2..]),
-                };
-                out.scales.push(u32::from(scale) | u32::from(minimum) << 16);
-                let mut q = [0u8; GROUP];
-                if kind == TensorType::Q8_0 {
-                    q.copy_from_slice(&quants[..GROUP]);
-                } else {
-                    // GGUF keeps weight i in the low half of byte i, and weight i + 16 in its high half.
-                    for (i, byte) in quants[..GROUP / 2].iter().enumerate() {
-                        q[i] = byte & 15;
-                        q[i + GROUP / 2] = byte >> 4;
+                let group = kind.group_weights();
+                kind.unpack(block, &mut quants[..kind.block_weights()], &mut scales);
+                let quants = &mut quants[..kind.block_weights()];
+                for (scale, minimum) in &mut scales[..quants.len() / group] {
+                    if layout == Layout::FourBits && kind.is_symmetric() {
+                        *minimum = -8.0 * *scale;
                     }
+                    let word = scale_word(kind, *scale, *minimum)?;
+                    out.scales.extend(std::iter::repeat_n(word, group / per_scale));
                 }
                 if layout == Layout::FourBits {
-                    for q in q.chunks_exact(8) {
-                        let bytes = std::array::from_fn(|i| q[i] | q[i + 4] << 4);
+                    let shift = if kind.is_symmetric() { 8 } else { 0 };
+                    for q in quants.chunks_exact(8) {
+                        let nibble = |i: usize| q[i].wrapping_add(shift) & 15;
+                        let bytes = std::array::from_fn(|i| nibble(i) | nibble(i + 4) << 4);
                         out.weights.push(u32::from_le_bytes(bytes));
                     }
                 } else {
-                    out.weights
-                        .extend(q.chunks_exact(4).map(|q| u32::from_le_bytes([q[0], q[1], q[2], q[3]])));
+                    let words = quants.chunks_exact(4).map(|q| u32::from_le_bytes([q[0], q[1], q[2], q[3]]));
+                    out.weights.extend(words);
                 }
             }
         }
@@ -151,12 +168,15 @@ pub(super) fn repack(
     Ok(())
 }
 
-/// `−8 × scale`, which an f16 holds exactly unless it overflows.
-fn minimum_of_q4_0(scale: u16) -> Result<u16, String> {
-    let scale = f16::from_bits(scale).to_f32();
-    let minimum = f16::from_f32(-8.0 * scale);
-    if minimum.to_f32() == -8.0 * scale {
-        return Ok(minimum.to_bits());
-    }
-    Err(format!("a scale of {scale} in a Q4_0 block"))
+/// Scale and minimum as a pair of f16: rounded for K-quants, exact for all others.
+fn scale_word(kind: TensorType, scale: f32, minimum: f32) -> Result<u32, String> {
+    let may_round = kind.block_weights() == 256;
+    let half = |value: f32| {
+        let half = f16::from_f32(value);
+        match half.is_finite() && (may_round || half.to_f32() == value) {
+            true => Ok(u32::from(half.to_bits())),
+            false => Err(format!("a scale of {scale} in a {} block", kind.name())),
+        }
+    };
+    Ok(half(scale)? | half(minimum)? << 16)
 }

@@ -15,8 +15,6 @@ use super::layout::Layout;
 pub(super) const THREADS: usize = 64;
 /// Weight rows in a tile of the product.
 pub(super) const TILE_COLUMNS: usize = 64;
-/// Columns of the output that one workgroup of the matrix-vector product computes.
-pub(super) const VECTOR_COLUMNS: usize = 4;
 /// Lines (query heads of rows) that one workgroup of the attention computes, and keys in a tile.
 pub(super) const ATTENTION_TILE: usize = 32;
 /// Gate and up rows alternate in blocks of this many.
@@ -31,18 +29,31 @@ pub(super) struct Tile {
     pub(super) thread_rows: usize,
     /// Inputs per step: 16 or 32.
     pub(super) step: usize,
+    /// Whether operands are rounded to f16 on their way through workgroup memory. Sums are f32 all the same.
+    pub(super) half: bool,
 }
 
 impl Tile {
     /// Tiles for graphics processors: 64 rows, 128 threads, 10 KiB of workgroup memory.
-    pub(super) const HARDWARE: Self = Self { grid_rows: 16, thread_rows: 4, step: 16 };
+    pub(super) const HARDWARE: Self = Self { grid_rows: 16, thread_rows: 4, step: 16, half: false };
     /// Tiles for software adapters, where registers are memory and loads from workgroup memory are dear:
     /// few threads. 16 rows a thread run a tenth faster there but take twice as long to compile.
-    pub(super) const SOFTWARE: Self = Self { grid_rows: 4, thread_rows: 8, step: 16 };
+    pub(super) const SOFTWARE: Self = Self { grid_rows: 4, thread_rows: 8, step: 16, half: false };
+    /// 32 rows: for graphics processors with few registers, or with so many cores that 64 rows leave some idle.
+    pub(super) const LOW: Self = Self { grid_rows: 8, thread_rows: 4, step: 16, half: false };
+    /// 128 rows and 15 KiB: for graphics processors with many registers, which then read weights half as often.
+    pub(super) const HIGH: Self = Self { grid_rows: 16, thread_rows: 8, step: 16, half: false };
+    /// All shapes.
+    pub(super) const ALL: [Self; 4] = [Self::HARDWARE, Self::SOFTWARE, Self::LOW, Self::HIGH];
 
     /// Rows of the output that a workgroup computes.
     pub(super) const fn rows(self) -> usize {
         self.grid_rows * self.thread_rows
+    }
+
+    /// The same with operands in f16, or not.
+    pub(super) const fn with_half(self, half: bool) -> Self {
+        Self { half, ..self }
     }
 
     const fn pitch(self) -> usize {
@@ -55,21 +66,82 @@ impl Tile {
 pub(super) enum Shape {
     /// Many rows.
     Tile(Tile),
-    /// At most this many rows (1 to 4).
-    Vector(usize),
+    /// A few rows.
+    Vector {
+        /// At most this many (1 to 4).
+        rows: usize,
+        /// Whether sums are made within subgroups and not through workgroup memory.
+        subgroups: bool,
+    },
+}
+
+impl Shape {
+    /// Columns of the output that one workgroup of a matrix-vector product computes.
+    pub(super) const fn vector_columns(subgroups: bool) -> usize {
+        // Sixteen threads a column; or whole subgroups, taking turns where there are fewer of them.
+        if subgroups { 8 } else { 4 }
+    }
 }
 
 /// Which step of a block a product computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
-    /// Norm, then queries, keys and values.
+    /// Norm, then queries, keys and values; or norm, then the first half of an adapter.
     Project,
+    /// The product alone: where a norm stands between it and the residual stream, or the first half of an adapter.
+    Plain,
     /// A product added to the residual stream: after the attention, and the feed-forward's second half.
     Residual,
     /// Norm, gate and up products, and SwiGLU.
-    GateUp,
+    SwiGlu,
+    /// Norm, gate and up products, and GeGLU.
+    GeGlu,
     /// Norm and output layer, for picked rows.
     Output,
+}
+
+impl Role {
+    /// All of them.
+    pub(super) const ALL: [Self; 6] =
+        [Self::Project, Self::Plain, Self::Residual, Self::SwiGlu, Self::GeGlu, Self::Output];
+
+    /// Whether the input is normed.
+    pub(super) const fn has_norm(self) -> bool {
+        !matches!(self, Self::Plain | Self::Residual)
+    }
+
+    /// Whether an output is made from two weight rows, gate and up.
+    pub(super) const fn is_gated(self) -> bool {
+        matches!(self, Self::SwiGlu | Self::GeGlu)
+    }
+
+    /// Whether there may be a bias.
+    pub(super) const fn may_have_bias(self) -> bool {
+        matches!(self, Self::Project | Self::Plain | Self::Residual)
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Project => "norm and projection",
+            Self::Plain => "product",
+            Self::Residual => "product and residual",
+            Self::SwiGlu => "norm, gate, up and SwiGLU",
+            Self::GeGlu => "norm, gate, up and GeGLU",
+            Self::Output => "norm and output layer",
+        }
+    }
+}
+
+/// A product with a weight matrix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Product {
+    pub(super) role: Role,
+    pub(super) layout: Layout,
+    pub(super) shape: Shape,
+    /// Whether a bias is added.
+    pub(super) bias: bool,
+    /// Whether the share of a low-rank adapter is added.
+    pub(super) adapter: bool,
 }
 
 /// A shader and everything that distinguishes it from the others of its template.
@@ -78,14 +150,23 @@ pub(super) enum Kernel {
     /// Rows of the embedding table.
     Embed(Layout),
     /// A product with a weight matrix.
-    Product(Role, Layout, Shape),
-    /// Rotary embedding and cache write; `true` for pairs of neighbours.
-    Rotary(bool),
+    Product(Product),
+    /// Rotary embedding and cache write.
+    Rotary {
+        /// Whether neighbours are pairs, and not halves.
+        neighbours: bool,
+        /// Whether queries and keys are normed head by head.
+        norms: bool,
+    },
     /// Attention for heads of this size.
     Attention {
         /// Padded components of a head / 4.
         head4: usize,
     },
+    /// A norm of what a block gave, added to the residual stream.
+    AddNormed,
+    /// Sums of the residual stream over neighbouring rows.
+    Sum,
 }
 
 /// How a shader uses a binding.
@@ -102,21 +183,27 @@ impl Kernel {
     pub(super) fn name(self) -> String {
         match self {
             Self::Embed(layout) => format!("embedding, {}", layout.name()),
-            Self::Product(role, layout, shape) => {
-                let role = match role {
-                    Role::Project => "norm and projection",
-                    Role::Residual => "product and residual",
-                    Role::GateUp => "norm, gate, up and SwiGLU",
-                    Role::Output => "norm and output layer",
+            Self::Product(Product { role, layout, shape, bias, adapter }) => {
+                let shape = match shape {
+                    Shape::Tile(tile) => {
+                        let half = if tile.half { " in f16" } else { "" };
+                        format!("tiled by {}{half}", tile.rows())
+                    }
+                    Shape::Vector { rows, subgroups } => {
+                        format!("up to {rows} rows{}", if subgroups { " by subgroups" } else { "" })
+                    }
                 };
-                match shape {
-                    Shape::Tile(_) => format!("{role}, {}, tiled", layout.name()),
-                    Shape::Vector(rows) => format!("{role}, {}, up to {rows} rows", layout.name()),
-                }
+                let bias = if bias { ", bias" } else { "" };
+                let adapter = if adapter { ", adapter" } else { "" };
+                format!("{}{bias}{adapter}, {}, {shape}", role.name(), layout.name())
             }
-            Self::Rotary(true) => "rotary embedding, neighbours".into(),
-            Self::Rotary(false) => "rotary embedding, halves".into(),
+            Self::Rotary { neighbours, norms } => {
+                let pairs = if neighbours { "neighbours" } else { "halves" };
+                format!("{}rotary embedding, {pairs}", if norms { "head norms and " } else { "" })
+            }
             Self::Attention { head4 } => format!("attention, heads of {}", 4 * head4),
+            Self::AddNormed => "norm and residual".into(),
+            Self::Sum => "sums of states".into(),
         }
     }
 
@@ -131,24 +218,36 @@ impl Kernel {
                 }
                 all
             }
-            Self::Product(role, layout, _) => {
+            Self::Product(Product { role, layout, bias, adapter, .. }) => {
                 let mut all = vec![(1, Read), (3, Read), (4, Write)];
-                if layout.has_scales() {
-                    all.push((2, Read));
-                }
-                if role != Role::Residual {
-                    all.push((5, Read));
-                }
-                if role == Role::Output {
+                let optional = [
+                    (2, layout.has_scales()),
+                    (5, role.has_norm()),
+                    (6, role == Role::Output),
+                    (7, bias),
+                    (8, adapter),
+                    (9, adapter),
+                ];
+                all.extend(optional.into_iter().filter(|(_, has)| *has).map(|(binding, _)| (binding, Read)));
+                all
+            }
+            Self::Rotary { norms, .. } => {
+                let mut all = vec![(1, Read), (2, Read), (3, Write), (4, Write), (5, Write)];
+                if norms {
                     all.push((6, Read));
                 }
                 all
             }
-            Self::Rotary(_) => vec![(1, Read), (2, Read), (3, Write), (4, Write), (5, Write)],
             Self::Attention { .. } => {
                 vec![(1, Read), (2, Read), (3, Read), (4, Read), (5, Read), (6, Read), (7, Write)]
             }
+            Self::AddNormed | Self::Sum => vec![(1, Read), (2, Read), (3, Write)],
         }
+    }
+
+    /// Whether the device needs the feature of 16-bit floats for it.
+    pub(super) fn needs_half(self) -> bool {
+        matches!(self, Self::Product(Product { shape: Shape::Tile(Tile { half: true, .. }), .. }))
     }
 
     fn definitions(self) -> BTreeMap<Cow<'static, str>, usize> {
@@ -157,23 +256,31 @@ impl Kernel {
             defined.insert(Cow::Borrowed(name), value);
         };
         // Every condition has a value, so that a misspelt one is an error.
-        let (role, layout) = match self {
-            Self::Product(role, layout, _) => (Some(role), Some(layout)),
+        let (product, layout) = match self {
+            Self::Product(product) => (Some(product), Some(product.layout)),
             Self::Embed(layout) => (None, Some(layout)),
             _ => (None, None),
         };
-        define("NORM", usize::from(matches!(role, Some(Role::Project | Role::GateUp | Role::Output))));
-        define("SWIGLU", usize::from(role == Some(Role::GateUp)));
+        let role = product.map(|product| product.role);
+        define("NORM", usize::from(role.is_some_and(Role::has_norm)));
+        define("GATED", usize::from(role.is_some_and(Role::is_gated)));
+        define("GEGLU", usize::from(role == Some(Role::GeGlu)));
         define("RESIDUAL", usize::from(role == Some(Role::Residual)));
-        define("GATHER", usize::from(role == Some(Role::Output)));
-        define("FOUR_BITS", usize::from(layout == Some(Layout::FourBits)));
-        define("EIGHT_BITS", usize::from(layout == Some(Layout::EightBits)));
-        define("HALVES", usize::from(layout == Some(Layout::Halves)));
-        define("SINGLES", usize::from(layout == Some(Layout::Singles)));
+        define("OUTPUT", usize::from(role == Some(Role::Output)));
+        define("BIAS", usize::from(product.is_some_and(|product| product.bias)));
+        define("ADAPTER", usize::from(product.is_some_and(|product| product.adapter)));
+        let is = |known: Layout| usize::from(layout == Some(known));
+        define("FOUR_BITS", is(Layout::FourBits));
+        define("EIGHT_BITS", is(Layout::EightBits) + is(Layout::EightBitsBy16));
+        define("HALVES", is(Layout::Halves));
+        define("SINGLES", is(Layout::Singles));
+        // Groups of eight weights that share a scale, as a power of two.
+        define("SCALE_SHIFT", if layout == Some(Layout::EightBitsBy16) { 1 } else { 2 });
         match self {
-            Self::Product(_, _, Shape::Tile(tile)) => {
+            Self::Product(Product { shape: Shape::Tile(tile), .. }) => {
                 let step4 = tile.step / 4;
                 let threads = 8 * tile.grid_rows;
+                define("HALF", usize::from(tile.half));
                 define("STEP4", step4);
                 define("PITCH", tile.pitch());
                 define("THREADS", threads);
@@ -185,13 +292,20 @@ impl Kernel {
                 define("INPUT_LOADS", tile.rows() * step4 / threads);
                 define("WEIGHT_LOADS", TILE_COLUMNS * step4 / 2 / threads);
             }
-            Self::Product(_, _, Shape::Vector(rows)) => define("ROWS", rows),
-            Self::Rotary(neighbours) => define("NEIGHBOURS", usize::from(neighbours)),
+            Self::Product(Product { shape: Shape::Vector { rows, subgroups }, .. }) => {
+                define("ROWS", rows);
+                define("SUBGROUPS", usize::from(subgroups));
+                define("COLUMNS", Shape::vector_columns(subgroups));
+            }
+            Self::Rotary { neighbours, norms } => {
+                define("NEIGHBOURS", usize::from(neighbours));
+                define("NORMS", usize::from(norms));
+            }
             Self::Attention { head4 } => {
                 define("HEAD4", head4);
                 define("CHUNKS", head4.div_ceil(16));
             }
-            Self::Embed(_) => {}
+            Self::Embed(_) | Self::AddNormed | Self::Sum => {}
         }
         defined
     }
@@ -203,16 +317,38 @@ impl Kernel {
     pub(super) fn wgsl(self) -> Result<String, String> {
         let (file, template) = match self {
             Self::Embed(_) => ("embed", include_str!("shaders/embed.wgsl")),
-            Self::Product(_, _, Shape::Tile(_)) => {
+            Self::Product(Product { shape: Shape::Tile(_), .. }) => {
                 ("product_tile", include_str!("shaders/product_tile.wgsl"))
             }
-            Self::Product(_, _, Shape::Vector(_)) => {
-                ("product_vector", include_str!("shaders/product_vector.wgsl"))
-            }
-            Self::Rotary(_) => ("rotary", include_str!("shaders/rotary.wgsl")),
+            Self::Product(_) => ("product_vector", include_str!("shaders/product_vector.wgsl")),
+            Self::Rotary { .. } => ("rotary", include_str!("shaders/rotary.wgsl")),
             Self::Attention { .. } => ("attention", include_str!("shaders/attention.wgsl")),
+            Self::AddNormed => ("add_normed", include_str!("shaders/add_normed.wgsl")),
+            Self::Sum => ("sum", include_str!("shaders/sum.wgsl")),
         };
         expand(template, &mut self.definitions()).map_err(|problem| format!("{file}.wgsl: {problem}"))
+    }
+
+    /// A shader with the same bindings that fills whatever it can write with zeros: what a broken driver may do.
+    #[cfg(test)]
+    pub(super) fn zeroing_wgsl(self) -> String {
+        use std::fmt::Write as _;
+        let (mut declared, mut body) = (String::new(), String::new());
+        for (binding, access) in self.bindings() {
+            if access == Access::Write {
+                let _ = writeln!(
+                    declared,
+                    "@group(0) @binding({binding}) var<storage, read_write> b{binding}: array<u32>;"
+                );
+                let _ = writeln!(
+                    body,
+                    "for (var i = thread; i < arrayLength(&b{binding}); i += 64u) {{ b{binding}[i] = 0u; }}"
+                );
+            }
+        }
+        format!(
+            "{declared}@compute @workgroup_size(64)\nfn main(@builtin(local_invocation_index) thread: u32) {{\n{body}}}\n"
+        )
     }
 }
 

@@ -9,7 +9,7 @@ use half::f16;
 
 use super::layout::{GROUP, Layout};
 use super::run::Parameters;
-use super::shader::{Kernel, Role};
+use super::shader::{Kernel, Product, Role};
 
 /// The words behind every binding number.
 pub(super) type Bindings = BTreeMap<u32, Vec<u32>>;
@@ -19,9 +19,11 @@ pub(super) fn run(kernel: Kernel, parameters: &Parameters, bindings: &Bindings) 
     let inputs = Inputs { parameters, bindings };
     match kernel {
         Kernel::Embed(layout) => embed(layout, &inputs),
-        Kernel::Product(role, layout, _) => product(role, layout, &inputs),
-        Kernel::Rotary(neighbours) => rotary(neighbours, &inputs),
+        Kernel::Product(kernel) => product(kernel, &inputs),
+        Kernel::Rotary { neighbours, norms } => rotary(neighbours, norms, &inputs),
         Kernel::Attention { head4 } => attention(head4, &inputs),
+        Kernel::AddNormed => add_normed(&inputs),
+        Kernel::Sum => sum(&inputs),
     }
 }
 
@@ -33,6 +35,10 @@ struct Inputs<'a> {
 impl Inputs<'_> {
     fn parameter(&self, index: usize) -> usize {
         self.parameters[index] as usize
+    }
+
+    fn real(&self, index: usize) -> f64 {
+        f32::from_bits(self.parameters[index]).into()
     }
 
     fn words(&self, binding: u32) -> &[u32] {
@@ -53,7 +59,7 @@ impl Inputs<'_> {
         let weights = self.words(1);
         let half = |bits: u32| f64::from(f16::from_bits(bits as u16).to_f32());
         let affine = |q: f64| {
-            let scale = self.words(2)[at / GROUP];
+            let scale = self.words(2)[at / (GROUP / layout.group_scales())];
             half(scale & 0xffff) * q + half(scale >> 16)
         };
         match layout {
@@ -61,7 +67,9 @@ impl Inputs<'_> {
                 let nibble = 2 * (at % 4) + at % 8 / 4;
                 affine((weights[at / 8] >> (4 * nibble) & 15).into())
             }
-            Layout::EightBits => affine(weights[at / 4].to_le_bytes()[at % 4].cast_signed().into()),
+            Layout::EightBits | Layout::EightBitsBy16 => {
+                affine(weights[at / 4].to_le_bytes()[at % 4].cast_signed().into())
+            }
             Layout::Halves => half(weights[at / 2] >> (16 * (at % 2)) & 0xffff),
             Layout::Singles => f32::from_bits(weights[at]).into(),
         }
@@ -76,61 +84,97 @@ fn single(x: f64) -> f32 {
 fn embed(layout: Layout, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
     let [rows, width, first, count] = [0, 1, 2, 3].map(|i| inputs.parameter(i));
     let width = 8 * width;
+    let scale = inputs.real(4);
     let mut output = inputs.floats(4);
     for row in 0..rows {
         let token = inputs.words(3)[row] as usize;
         if (first..first + count).contains(&token) {
             for i in 0..width {
-                output[row * width + i] = single(inputs.weight(layout, width, token - first, i));
+                output[row * width + i] = single(scale * inputs.weight(layout, width, token - first, i));
             }
         }
     }
     BTreeMap::from([(4, output)])
 }
 
-fn product(role: Role, layout: Layout, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
+fn product(kernel: Product, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
+    let Product { role, layout, bias, adapter, .. } = kernel;
     let [rows, columns, _, inputs4, stride, first_column] = [0, 1, 2, 3, 4, 5].map(|i| inputs.parameter(i));
-    let [width, epsilon] = [6, 7].map(|i| f64::from(f32::from_bits(inputs.parameters[i])));
+    let [width, epsilon, cap] = [6, 7, 8].map(|i| inputs.real(i));
+    let (narrow, first_row) = (4 * inputs.parameter(9), inputs.parameter(10));
     let padded = 4 * inputs4;
     let mut output = inputs.floats(4);
     for row in 0..rows {
         let from = if role == Role::Output { inputs.words(6)[row] as usize } else { row };
         let mut x: Vec<f64> = (0..padded).map(|k| inputs.float(3, from * padded + k)).collect();
-        if role != Role::Residual {
-            let squares: f64 = x.iter().map(|x| x * x).sum();
-            let scale = 1.0 / (squares / width + epsilon).sqrt();
+        if role.has_norm() {
+            let scale = 1.0 / (x.iter().map(|x| x * x).sum::<f64>() / width + epsilon).sqrt();
             for (k, x) in x.iter_mut().enumerate() {
                 *x *= scale * inputs.float(5, k);
             }
         }
         let sum = |weight_row: usize| -> f64 {
-            x.iter().enumerate().map(|(k, x)| x * inputs.weight(layout, padded, weight_row, k)).sum()
+            let own: f64 =
+                x.iter().enumerate().map(|(k, x)| x * inputs.weight(layout, padded, weight_row, k)).sum();
+            let added: f64 = match adapter {
+                true => (0..narrow)
+                    .map(|k| {
+                        inputs.float(8, row * narrow + k)
+                            * inputs.float(9, (first_row + weight_row) * narrow + k)
+                    })
+                    .sum(),
+                false => 0.0,
+            };
+            own + added
         };
         for column in 0..columns {
             let to = row * stride + first_column + column;
-            match role {
-                Role::Project | Role::Output => output[to] = single(sum(column)),
-                Role::Residual => output[to] = single(f64::from(output[to]) + sum(column)),
-                Role::GateUp => {
+            let bias = if bias { inputs.float(7, first_column + column) } else { 0.0 };
+            let result = match role {
+                Role::Project | Role::Plain => sum(column) + bias,
+                Role::Residual => f64::from(output[to]) + sum(column) + bias,
+                Role::SwiGlu | Role::GeGlu => {
                     let gate_row = column / 8 * 16 + column % 8;
-                    let gate = sum(gate_row);
-                    output[to] = single(gate / (1.0 + (-gate).exp()) * sum(gate_row + 8));
+                    let (gate, up) = (sum(gate_row), sum(gate_row + 8));
+                    up * match role {
+                        Role::GeGlu => {
+                            let inner =
+                                (2.0 / std::f64::consts::PI).sqrt() * (gate + 0.044_715 * gate.powi(3));
+                            0.5 * gate * (1.0 + inner.tanh())
+                        }
+                        _ => gate / (1.0 + (-gate).exp()),
+                    }
                 }
-            }
+                Role::Output => capped(sum(column), cap),
+            };
+            output[to] = single(result);
         }
     }
     BTreeMap::from([(4, output)])
 }
 
-fn rotary(neighbours: bool, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
+fn capped(x: f64, cap: f64) -> f64 {
+    if cap > 0.0 { cap * (x / cap).tanh() } else { x }
+}
+
+fn rotary(neighbours: bool, norms: bool, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
     let [rows, heads, kv_heads, size, turned, stride, first_slot] =
         [0, 1, 2, 3, 4, 5, 6].map(|i| inputs.parameter(i));
+    let epsilon = inputs.real(7);
     let (mut queries, mut keys, mut values) = (inputs.floats(3), inputs.floats(4), inputs.floats(5));
     for row in 0..rows {
         for head in 0..heads + 2 * kv_heads {
             let start = (row * (heads + 2 * kv_heads) + head) * size;
             let mut turned_head: Vec<f64> = (0..size).map(|i| inputs.float(1, start + i)).collect();
             if head < heads + kv_heads {
+                if norms {
+                    let squares: f64 = turned_head.iter().map(|x| x * x).sum();
+                    let scale = 1.0 / (squares / size as f64 + epsilon).sqrt();
+                    let weights = if head < heads { 0 } else { size };
+                    for (i, x) in turned_head.iter_mut().enumerate() {
+                        *x *= scale * inputs.float(6, weights + i);
+                    }
+                }
                 for pair in 0..turned / 2 {
                     let (a, b) =
                         if neighbours { (2 * pair, 2 * pair + 1) } else { (pair, pair + turned / 2) };
@@ -157,30 +201,52 @@ fn rotary(neighbours: bool, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
     BTreeMap::from([(3, queries), (4, keys), (5, values)])
 }
 
+fn add_normed(inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
+    let padded = 4 * inputs.parameter(0);
+    let [width, epsilon] = [1, 2].map(|i| inputs.real(i));
+    let mut stream = inputs.floats(3);
+    for (row, stream) in stream.chunks_exact_mut(padded).enumerate() {
+        let x = |i: usize| inputs.float(1, row * padded + i);
+        let squares: f64 = (0..padded).map(|i| x(i) * x(i)).sum();
+        let scale = 1.0 / (squares / width + epsilon).sqrt();
+        for (i, into) in stream.iter_mut().enumerate() {
+            *into = single(f64::from(*into) + x(i) * scale * inputs.float(2, i));
+        }
+    }
+    BTreeMap::from([(3, stream)])
+}
+
+fn sum(inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
+    let [first, width, stride] = [0, 1, 2].map(|i| inputs.parameter(i));
+    let mut output = inputs.floats(3);
+    for wanted in inputs.words(2).chunks_exact(4).skip(first) {
+        let [row, rows, to] = [0, 1, 2].map(|i| wanted[i] as usize);
+        for i in 0..width {
+            let total: f64 = (row..row + rows).map(|row| inputs.float(1, row * stride + i)).sum();
+            output[to * width + i] = single(total);
+        }
+    }
+    BTreeMap::from([(3, output)])
+}
+
 /// Reads the mask only: the lists of blocks and tiles merely say where it is worth looking.
 fn attention(head4: usize, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
-    let [lines, group, heads, kv_heads, size, first_slot, slots, stride] =
-        [0, 1, 2, 3, 4, 5, 6, 7].map(|i| inputs.parameter(i));
-    let scale = f64::from(f32::from_bits(inputs.parameters[8]));
+    let [lines, group, heads, kv_heads, size, _, stride] = [0, 1, 2, 3, 4, 5, 6].map(|i| inputs.parameter(i));
+    let [scale, cap] = [7, 8].map(|i| inputs.real(i));
     let padded = 4 * head4;
     let mut output = inputs.floats(7);
     for row in 0..lines / group {
-        let view = &inputs.words(4)[4 * row..4 * row + 4];
-        let own = first_slot + row;
-        let seen: Vec<usize> = (0..slots)
-            .filter(|&slot| {
-                let [prefix, trunk, trunk_end, start] = [0, 1, 2, 3].map(|i| view[i] as usize);
-                slot < prefix || (trunk..trunk_end).contains(&slot) || (start..=own).contains(&slot)
-            })
-            .collect();
+        let ranges = inputs.words(4)[8 * row..8 * row + 6].chunks_exact(2);
+        let seen: Vec<usize> = ranges.flat_map(|range| range[0] as usize..range[1] as usize).collect();
         for head in 0..heads {
             let at = |slot: usize| (slot * kv_heads + head / group) * padded;
             let scores: Vec<f64> = seen
                 .iter()
                 .map(|&slot| {
                     let query = (row * heads + head) * padded;
-                    (0..size).map(|i| inputs.float(1, query + i) * inputs.float(2, at(slot) + i)).sum::<f64>()
-                        * scale
+                    let product: f64 =
+                        (0..size).map(|i| inputs.float(1, query + i) * inputs.float(2, at(slot) + i)).sum();
+                    capped(product * scale, cap)
                 })
                 .collect();
             let peak = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -49,8 +49,17 @@ impl Part {
 }
 
 impl Matrix {
+    /// How many weights there are, with the padding.
+    pub(super) fn weights(&self) -> usize {
+        self.parts.iter().map(|part| part.rows).sum::<usize>() * self.inputs
+    }
+
     fn words_per_row(&self) -> usize {
         self.inputs / GROUP * self.layout.group_words()
+    }
+
+    fn scales_per_row(&self) -> usize {
+        self.inputs / GROUP * self.layout.group_scales()
     }
 
     /// A matrix of zeros. `most_bytes` is the largest binding.
@@ -66,12 +75,12 @@ impl Matrix {
         }
         for first_row in (0..rows).step_by(most_rows) {
             let rows = most_rows.min(rows - first_row);
-            let groups = (rows * inputs / GROUP) as u64;
+            let scales = (rows * inputs / GROUP * layout.group_scales()) as u64;
             matrix.parts.push(Part {
                 first_row,
                 rows,
                 weights: gpu.storage("weights", rows as u64 * row_bytes),
-                scales: layout.has_scales().then(|| gpu.storage("scales", 4 * groups)),
+                scales: layout.has_scales().then(|| gpu.storage("scales", 4 * scales)),
             });
         }
         Some(matrix)
@@ -80,7 +89,7 @@ impl Matrix {
     /// Writes packed rows from this row on, over as many parts as they touch.
     pub(super) fn write(&self, gpu: &Gpu, first_row: usize, packed: &Packed) {
         let row_words = self.words_per_row();
-        let row_groups = self.inputs / GROUP;
+        let row_scales = self.scales_per_row();
         let end_row = first_row + packed.weights.len() / row_words;
         for part in &self.parts {
             let from = first_row.max(part.first_row);
@@ -95,7 +104,7 @@ impl Matrix {
             };
             write(&part.weights, &packed.weights, row_words);
             if let Some(scales) = &part.scales {
-                write(scales, &packed.scales, row_groups);
+                write(scales, &packed.scales, row_scales);
             }
         }
     }
@@ -235,9 +244,7 @@ impl Loader<'_> {
                     .map_err(|problem| self.gguf.damaged(&format!("tensor \"{}\"", tensor.name), problem))?;
                 let missing = block - taken;
                 packed.weights.resize(packed.weights.len() + missing * matrix.words_per_row(), 0);
-                if matrix.layout.has_scales() {
-                    packed.scales.resize(packed.scales.len() + missing * matrix.inputs / GROUP, 0);
-                }
+                packed.scales.resize(packed.scales.len() + missing * matrix.scales_per_row(), 0);
                 start += rows * tensor.row_bytes;
             }
         }
@@ -246,18 +253,31 @@ impl Loader<'_> {
 
     /// Reads a vector as f32, padded with zeros to whole groups.
     pub(super) async fn vector(&mut self, name: &str, len: usize) -> Result<Buffer, LmError> {
-        let kind = self.gguf.read_tensor(self.source, name, &[len], &mut self.bytes)?;
-        let mut values = vec![0f32; len.next_multiple_of(GROUP)];
-        kind.dequantize(&self.bytes, &mut values);
+        self.vectors(&[(name, len)]).await
+    }
+
+    /// Reads vectors one behind the other, as f32, padded in the end with zeros to whole groups.
+    pub(super) async fn vectors(&mut self, parts: &[(&str, usize)]) -> Result<Buffer, LmError> {
+        let mut values = Vec::new();
+        let mut handled = 0;
+        for &(name, len) in parts {
+            let kind = self.gguf.read_tensor(self.source, name, &[len], &mut self.bytes)?;
+            let start = values.len();
+            values.resize(start + len, 0f32);
+            kind.dequantize(&self.bytes, &mut values[start..]);
+            handled += self.bytes.len() as u64;
+        }
+        values.resize(values.len().next_multiple_of(GROUP), 0.0);
         let gpu = self.gpu;
+        let first = parts.first().map_or("", |part| part.0);
         let buffer = gpu
-            .scoped(&format!("memory for \"{name}\""), || {
+            .scoped(&format!("memory for \"{first}\""), || {
                 let buffer = gpu.storage("vector", 4 * values.len() as u64);
                 gpu.queue.write_buffer(&buffer.0, 0, bytemuck::cast_slice(&values));
                 buffer
             })
             .await?;
-        self.advance(self.bytes.len() as u64).await?;
+        self.advance(handled).await?;
         Ok(buffer)
     }
 }

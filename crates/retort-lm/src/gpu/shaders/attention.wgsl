@@ -12,21 +12,21 @@ struct Params {
     heads: u32,
     kv_heads: u32,
     head_size: u32,
-    // Slot of the first row.
-    first_slot: u32,
     // Slots of the cache, so that no read goes beyond.
     slots: u32,
     // Distance between rows of the output.
     stride: u32,
-    // 1 / √head size.
+    // Usually 1 / √head size.
     scale: f32,
+    // Scaled scores become `cap × tanh(score / cap)`; 0 for no cap.
+    cap: f32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> queries: array<vec4f>;
 @group(0) @binding(2) var<storage, read> keys: array<vec4f>;
 @group(0) @binding(3) var<storage, read> values: array<vec4f>;
-// Prefix end, trunk start, trunk end, own start of each row.
+// What each row sees: start and end of three ranges of slots, then two unused words.
 @group(0) @binding(4) var<storage, read> views: array<vec4u>;
 // First entry in `tiles` and number of entries of each block of 32 lines.
 @group(0) @binding(5) var<storage, read> blocks: array<vec2u>;
@@ -48,8 +48,17 @@ var<workgroup> scores: array<f32, 1056>;
 var<workgroup> factors: array<f32, 32>;
 var<workgroup> block: vec2u;
 
-fn is_visible(view: vec4u, own_slot: u32, key: u32) -> bool {
-    return key < view.x || (key >= view.y && key < view.z) || (key >= view.w && key <= own_slot);
+fn is_visible(far: vec4u, own: vec2u, key: u32) -> bool {
+    return (key >= far.x && key < far.y) || (key >= far.z && key < far.w) || (key >= own.x && key < own.y);
+}
+
+fn capped(score: f32) -> f32 {
+    if params.cap <= 0.0 {
+        return score;
+    }
+    // The hyperbolic tangent by way of an exponential that cannot overflow: WGSL's own may.
+    let falling = exp(-2.0 * abs(score) / params.cap);
+    return sign(score) * params.cap * (1.0 - falling) / (1.0 + falling);
 }
 
 @compute @workgroup_size(64)
@@ -69,8 +78,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
     let line_$i = min(first_line + score_line + 8u * $iu, params.lines - 1u);
     let row_$i = line_$i / params.group_size;
     let query_$i = (row_$i * params.heads + kv_head * params.group_size + line_$i % params.group_size) * HEAD4;
-    let view_$i = views[row_$i];
-    let slot_$i = params.first_slot + row_$i;
+    let far_$i = views[2u * row_$i];
+    let own_$i = views[2u * row_$i + 1u].xy;
 #end
     // For the sums a thread has eight lines, four apart, and one vector of each chunk.
     let sum_line = thread / 16u;
@@ -111,7 +120,7 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) th
 #repeat i 4
 #repeat j 4
         scores[(score_line + 8u * $iu) * SCORE_PITCH + score_key + 8u * $ju] =
-            select(NOTHING, products_$i[$j] * params.scale, is_visible(view_$i, slot_$i, first_key + score_key + 8u * $ju));
+            select(NOTHING, capped(products_$i[$j] * params.scale), is_visible(far_$i, own_$i, first_key + score_key + 8u * $ju));
 #end
 #end
         workgroupBarrier();

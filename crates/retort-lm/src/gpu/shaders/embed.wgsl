@@ -9,6 +9,8 @@ struct Params {
     // The token of the first row that this part of the table holds, and how many it holds.
     first_token: u32,
     part_tokens: u32,
+    // What every component is multiplied by.
+    scale: f32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -31,6 +33,6 @@ fn main(
         return;
     }
     let w = eight_weights(token, index % params.eighths, params.eighths);
-    output[2u * index] = w.low;
-    output[2u * index + 1u] = w.high;
+    output[2u * index] = params.scale * w.low;
+    output[2u * index + 1u] = params.scale * w.high;
 }

@@ -3,15 +3,28 @@
 // Both operands pass through workgroup memory, a step of inputs at a time; weights are unpacked there once
 // for all rows of the tile. A thread keeps its sums, $THREAD_ROWS rows of 8 columns, in named vectors.
 // With a norm, the norm's weights are applied while loading, and the root mean square at the very end.
+#if HALF
+enable f16;
+#end
 #import product
+
+#if HALF
+alias Operand = vec4<f16>;
+#else
+alias Operand = vec4f;
+#end
 
 // Inputs per step / 4, and the distance between rows of a tile: one more, against bank conflicts.
 const STEP4 = $STEP4u;
 const PITCH = $PITCHu;
 const THREADS = $THREADSu;
 
-var<workgroup> input_tile: array<vec4f, $INPUT_TILE>;
-var<workgroup> weight_tile: array<vec4f, $WEIGHT_TILE>;
+var<workgroup> input_tile: array<Operand, $INPUT_TILE>;
+var<workgroup> weight_tile: array<Operand, $WEIGHT_TILE>;
+#if HALF
+// Sums of squares, which need all of f32. Otherwise they take the place of the inputs.
+var<workgroup> squares_tile: array<f32, $INPUT_TILE>;
+#end
 
 @compute @workgroup_size(8, $GRID_ROWS)
 fn main(
@@ -52,23 +65,23 @@ fn main(
         let x_$i = input[input_from_$i + step];
 #if NORM
         squares_$i += dot(x_$i, x_$i);
-        input_tile[input_to_$i] = x_$i * norm;
+        input_tile[input_to_$i] = Operand(x_$i * norm);
 #else
-        input_tile[input_to_$i] = x_$i;
+        input_tile[input_to_$i] = Operand(x_$i);
 #end
 #end
 #repeat i WEIGHT_LOADS
         let w_$i = eight_weights(weight_from_$i, step / 2u + weight_column, eighths);
-        weight_tile[weight_to_$i] = w_$i.low;
-        weight_tile[weight_to_$i + 1u] = w_$i.high;
+        weight_tile[weight_to_$i] = Operand(w_$i.low);
+        weight_tile[weight_to_$i + 1u] = Operand(w_$i.high);
 #end
         workgroupBarrier();
         for (var k = 0u; k < STEP4; k++) {
 #repeat c 8
-            let b_$c = weight_tile[(local.x + 8u * $cu) * PITCH + k];
+            let b_$c = vec4f(weight_tile[(local.x + 8u * $cu) * PITCH + k]);
 #end
 #repeat r THREAD_ROWS
-            let a_$r = input_tile[(local.y + $ru * $GRID_ROWSu) * PITCH + k];
+            let a_$r = vec4f(input_tile[(local.y + $ru * $GRID_ROWSu) * PITCH + k]);
             sums_$r_0 += vec4f(dot(a_$r, b_0), dot(a_$r, b_1), dot(a_$r, b_2), dot(a_$r, b_3));
             sums_$r_1 += vec4f(dot(a_$r, b_4), dot(a_$r, b_5), dot(a_$r, b_6), dot(a_$r, b_7));
 #end
@@ -78,42 +91,68 @@ fn main(
 
 #if NORM
 #repeat i INPUT_LOADS
+#if HALF
+    squares_tile[input_to_$i] = squares_$i;
+#else
     input_tile[input_to_$i].x = squares_$i;
 #end
-    workgroupBarrier();
 #end
+    workgroupBarrier();
 #repeat r THREAD_ROWS
     {
         let tile_row = local.y + $ru * $GRID_ROWSu;
-        let row = first_row + tile_row;
-#if NORM
         var squares = 0.0;
         for (var k = 0u; k < STEP4; k++) {
+#if HALF
+            squares += squares_tile[tile_row * PITCH + k];
+#else
             squares += input_tile[tile_row * PITCH + k].x;
+#end
         }
         let scale = inverseSqrt(squares / params.width + params.epsilon);
-        let low = sums_$r_0 * scale;
-        let high = sums_$r_1 * scale;
-#else
-        let low = sums_$r_0;
-        let high = sums_$r_1;
+        sums_$r_0 *= scale;
+        sums_$r_1 *= scale;
+    }
 #end
-#if SWIGLU
+#end
+#if ADAPTER
+    // Few inputs: not worth the way through workgroup memory.
+#repeat c 8
+    let widening_from_$c = (params.first_row + min(first_weight_row + local.x + 8u * $cu, params.weight_rows - 1u)) * params.narrow4;
+#end
+#repeat r THREAD_ROWS
+    let narrow_from_$r = input_row(first_row + local.y + $ru * $GRID_ROWSu) * params.narrow4;
+#end
+    for (var k = 0u; k < params.narrow4; k++) {
+#repeat c 8
+        let b_$c = widening[widening_from_$c + k];
+#end
+#repeat r THREAD_ROWS
+        let a_$r = narrow[narrow_from_$r + k];
+        sums_$r_0 += vec4f(dot(a_$r, b_0), dot(a_$r, b_1), dot(a_$r, b_2), dot(a_$r, b_3));
+        sums_$r_1 += vec4f(dot(a_$r, b_4), dot(a_$r, b_5), dot(a_$r, b_6), dot(a_$r, b_7));
+#end
+    }
+#end
+#repeat r THREAD_ROWS
+    {
+        let row = first_row + local.y + $ru * $GRID_ROWSu;
+#if GATED
         let column = first_weight_row / 2u + local.x;
-        finish(row, column, low.x, low.y);
-        finish(row, column + 8u, low.z, low.w);
-        finish(row, column + 16u, high.x, high.y);
-        finish(row, column + 24u, high.z, high.w);
+        finish(row, column, sums_$r_0.x, sums_$r_0.y);
+        finish(row, column + 8u, sums_$r_0.z, sums_$r_0.w);
+        finish(row, column + 16u, sums_$r_1.x, sums_$r_1.y);
+        finish(row, column + 24u, sums_$r_1.z, sums_$r_1.w);
 #else
         let column = first_weight_row + local.x;
-        finish(row, column, low.x);
-        finish(row, column + 8u, low.y);
-        finish(row, column + 16u, low.z);
-        finish(row, column + 24u, low.w);
-        finish(row, column + 32u, high.x);
-        finish(row, column + 40u, high.y);
-        finish(row, column + 48u, high.z);
-        finish(row, column + 56u, high.w);
+        finish(row, column, sums_$r_0.x);
+        finish(row, column + 8u, sums_$r_0.y);
+        finish(row, column + 16u, sums_$r_0.z);
+        finish(row, column + 24u, sums_$r_0.w);
+        finish(row, column + 32u, sums_$r_1.x);
+        finish(row, column + 40u, sums_$r_1.y);
+        finish(row, column + 48u, sums_$r_1.z);
+        finish(row, column + 56u, sums_$r_1.w);
 #end
     }
 #end

@@ -1,7 +1,7 @@
-// A weight matrix in one of four layouts, read eight weights at a time.
+// A weight matrix in one of five layouts, read eight weights at a time.
 //
 // Rows are outputs. Every row is padded with zeros to a multiple of 32 inputs, so that a row is whole
-// groups of eight and, where there are scales, whole groups of 32.
+// groups of eight and, where there are scales, whole groups of 32 or 16.
 
 struct Eight {
     low: vec4f,
@@ -26,7 +26,7 @@ fn eight_weights(row: u32, eighth: u32, eighths: u32) -> Eight {
 #if EIGHT_BITS
 // Four signed bytes a word.
 @group(0) @binding(1) var<storage, read> weights: array<vec2u>;
-// As for four bits.
+// As for four bits, or of each 16 weights.
 @group(0) @binding(2) var<storage, read> scales: array<u32>;
 
 fn four_bytes(word: u32) -> vec4f {
@@ -36,7 +36,7 @@ fn four_bytes(word: u32) -> vec4f {
 fn eight_weights(row: u32, eighth: u32, eighths: u32) -> Eight {
     let at = row * eighths + eighth;
     let words = weights[at];
-    let scale = unpack2x16float(scales[at >> 2u]);
+    let scale = unpack2x16float(scales[at >> $SCALE_SHIFTu]);
     return Eight(scale.x * four_bytes(words.x) + scale.y, scale.x * four_bytes(words.y) + scale.y);
 }
 #end

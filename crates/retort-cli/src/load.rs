@@ -1,0 +1,173 @@
+//! A model and an adapter from the command line, loaded and named for the record.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::ValueEnum;
+use retort_judge::{AdapterIdentity, ModelIdentity, RunContext};
+use retort_lm::{Adapter, AnyBackend, BackendChoice, FileSource, Flow, LmError, Model};
+use retort_models::{Store, sha256_files};
+
+use crate::error::CliError;
+use crate::progress;
+
+/// The exit status of a command that Ctrl-C ended, as shells report it.
+const INTERRUPTED: u8 = 130;
+
+/// Which model, and where it runs.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ModelArgs {
+    /// A model by name (see "retort models list") or the path of a GGUF file; of a split model, of any of its parts.
+    #[arg(long, value_name = "NAME|PATH")]
+    model: Option<String>,
+    /// A low-rank adapter for this model, as a GGUF file.
+    #[arg(long, value_name = "FILE")]
+    adapter: Option<PathBuf>,
+    /// How strongly the adapter is applied: 0 is not at all, 1 as it was trained.
+    #[arg(
+        long,
+        value_name = "X",
+        requires = "adapter",
+        default_value_t = 1.0,
+        allow_negative_numbers = true
+    )]
+    adapter_strength: f32,
+    /// Where the model runs.
+    #[arg(long, value_enum, default_value_t = BackendArg::Auto)]
+    backend: BackendArg,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum BackendArg {
+    /// The GPU where there is a real one, else the CPU.
+    Auto,
+    /// The GPU, even one emulated in software.
+    Gpu,
+    /// The CPU.
+    Cpu,
+}
+
+impl From<BackendArg> for BackendChoice {
+    fn from(arg: BackendArg) -> Self {
+        match arg {
+            BackendArg::Auto => Self::Auto,
+            BackendArg::Gpu => Self::Gpu,
+            BackendArg::Cpu => Self::Cpu,
+        }
+    }
+}
+
+/// A model that is ready, and what the record says of it.
+pub(crate) struct Loaded {
+    pub(crate) model: Model<AnyBackend>,
+    identity: ModelIdentity,
+}
+
+/// Says whether Ctrl-C was pressed; pressed twice, it ends the command at once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Begins to listen.
+    pub(crate) fn listen() -> Self {
+        let interrupt = Self::default();
+        let flag = Arc::clone(&interrupt.0);
+        // Without a handler Ctrl-C still ends the command, only without what was ready; so a failure to set one
+        // is no reason to stop.
+        let _ = ctrlc::set_handler(move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                std::process::exit(INTERRUPTED.into());
+            }
+        });
+        interrupt
+    }
+
+    pub(crate) fn flow(&self) -> Flow {
+        if self.0.load(Ordering::Relaxed) { Flow::Stop } else { Flow::Continue }
+    }
+
+    /// What the command ends with after it.
+    pub(crate) fn status() -> ExitCode {
+        ExitCode::from(INTERRUPTED)
+    }
+}
+
+impl ModelArgs {
+    /// Finds the model, loads it and applies the adapter. `None` if Ctrl-C was pressed.
+    pub(crate) fn load(&self, interrupt: &Interrupt) -> Result<Option<Loaded>, CliError> {
+        let store = Store::open()?;
+        let name = self.model.as_deref().unwrap_or(&store.registry().default_model().name);
+        let resolved = store.resolve(name)?;
+        let source = FileSource::open(&resolved.path)?;
+        let identity = match resolved.model {
+            Some(model) => {
+                ModelIdentity { name: model.name.clone(), sha256: Some(model.sha256.clone()), adapter: None }
+            }
+            None => {
+                let paths: Vec<PathBuf> = source.paths().map(Path::to_owned).collect();
+                ModelIdentity { name: file_name(&paths[0]), sha256: Some(hash(&paths)?), adapter: None }
+            }
+        };
+
+        let loading = progress::bytes("Loading", 0);
+        let model = pollster::block_on(retort_lm::load(
+            Box::new(source),
+            retort_lm::BackendChoice::from(self.backend),
+            &mut |step| {
+                loading.set_length(step.total_bytes);
+                loading.set_position(step.loaded_bytes);
+                interrupt.flow()
+            },
+        ));
+        loading.finish_and_clear();
+        let mut loaded = match model {
+            Err(LmError::Cancelled) => return Ok(None),
+            other => Loaded { model: other?, identity },
+        };
+        if let Some(path) = &self.adapter {
+            let mut source = FileSource::open(path)?;
+            let adapter = Adapter::read(&mut source, loaded.model.config())?;
+            let adapter = adapter.with_strength(self.adapter_strength)?;
+            loaded.identity.adapter = Some(AdapterIdentity {
+                name: file_name(path),
+                sha256: Some(hash(std::slice::from_ref(path))?),
+                strength: adapter.strength(),
+            });
+            pollster::block_on(loaded.model.set_adapter(Some(adapter)))?;
+        }
+        Ok(Some(loaded))
+    }
+}
+
+impl Loaded {
+    /// What the record says of a run that took so long.
+    pub(crate) fn context(&mut self, total_ms: f64) -> RunContext {
+        let notices = self.model.take_notices();
+        let placement = self.model.backend().placement();
+        RunContext {
+            model: self.identity.clone(),
+            backend: placement.backend,
+            device: placement.device.clone(),
+            notices,
+            total_ms,
+        }
+    }
+
+    /// Why it runs where it runs.
+    pub(crate) fn reason(&self) -> &str {
+        &self.model.backend().placement().reason
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn hash(paths: &[PathBuf]) -> Result<String, CliError> {
+    sha256_files(paths, &mut |_| {}).map_err(|problem| {
+        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        CliError::Hash { path: names.join(", "), problem }
+    })
+}
