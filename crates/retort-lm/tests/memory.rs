@@ -1,5 +1,10 @@
 //! What loading takes and gives back, by an allocator that counts. One test, so that nothing else allocates.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
+)]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
