@@ -18,7 +18,7 @@ const folders = {
   "/": join(here, "page"),
 };
 const model = modelPath();
-const types = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
+const types = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm" };
 
 /** The file behind an address, if it lies in one of the folders. */
 function fileOf(address) {

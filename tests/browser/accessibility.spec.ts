@@ -27,7 +27,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       await done(page);
       await page.getByTestId("row").first().getByRole("button").click();
       await check(page);
-      await page.locator(".model input[type=file]").setInputFiles({ name: "empty.gguf", mimeType: "", buffer: Buffer.alloc(0) });
+      await page.getByTestId("model-file").first().setInputFiles({ name: "empty.gguf", mimeType: "", buffer: Buffer.alloc(0) });
       await expect(page.getByTestId("error")).toBeVisible();
       await check(page);
     });

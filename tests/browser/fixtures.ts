@@ -132,6 +132,24 @@ export const test = base.extend<{ gate: Gate; guard: Guard; model: "tiny" | "rea
 
 export { expect };
 
+/** For `Gate.workerPrelude`: keeps hold of the engine's memory, whichever way its module is started. */
+export const WATCH_HEAP = `
+  for (const name of ["instantiate", "instantiateStreaming"]) {
+    const start = WebAssembly[name];
+    WebAssembly[name] = async (...args) => {
+      const made = await start.apply(WebAssembly, args);
+      self.engineMemory = (made.instance ?? made).exports.memory;
+      return made;
+    };
+  }`;
+
+/** Bytes of the engine's heap. */
+export function heapOf(page: Page): Promise<number> {
+  const worker = page.workers()[0];
+  if (!worker) throw new Error("The page has no worker.");
+  return worker.evaluate(() => (self as unknown as { engineMemory: WebAssembly.Memory }).engineMemory.buffer.byteLength);
+}
+
 export const PROMPT = "Name the three primary colours of light and say what they make together.";
 export const RESPONSE = "The primary colours of light are red, green and blue. Mixed at full strength they make white.";
 

@@ -1,14 +1,18 @@
 /** Getting a model: cache, interruptions, missing storage, files of one's own, and what can go wrong. */
 import { readFileSync } from "node:fs";
-import { done, expect, fill, open, press, ready, test } from "./fixtures.ts";
-import { TINY_MODEL } from "./servers.ts";
+import { WATCH_HEAP, done, expect, fill, heapOf, open, press, ready, test } from "./fixtures.ts";
+import { FAKE, TINY_MODEL } from "./servers.ts";
 
 /** A valid small model; the stand-in engine accepts anything that begins like one. */
 const tiny = (): Buffer => (TINY_MODEL === null ? Buffer.concat([Buffer.from("GGUF"), Buffer.alloc(400_000, 1)]) : readFileSync(TINY_MODEL));
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 
-const choose = (page: import("@playwright/test").Page, name: string, buffer: Buffer) =>
-  page.locator(".model input[type=file]").setInputFiles({ name, mimeType: "application/octet-stream", buffer });
+type Page = import("@playwright/test").Page;
+const upload = (name: string, buffer: Buffer) => ({ name, mimeType: "application/octet-stream", buffer });
+const choose = (page: Page, name: string, buffer: Buffer) => page.locator(".model").getByTestId("model-file").setInputFiles(upload(name, buffer));
+const adapt = (page: Page, name: string, buffer: Buffer) => page.locator(".model").getByTestId("adapter-file").setInputFiles(upload(name, buffer));
+/** One of the files that tiny-gguf writes beside the tiny model. */
+const beside = (end: string): Buffer => readFileSync(TINY_MODEL!.replace(/\.gguf$/, `-${end}.gguf`));
 
 test("a reload uses the stored model", async ({ page, gate }) => {
   await open(page, gate);
@@ -121,6 +125,90 @@ test("a file of one's own is read in place (P36)", async ({ page, gate }) => {
   await fill(page);
   await page.getByRole("button", { name: "Judge" }).click();
   await done(page);
+});
+
+test("the parts of a split model are one model, in whatever order they are chosen", async ({ page, gate }) => {
+  test.skip(FAKE, "The stand-in engine reads no models.");
+  await open(page, gate);
+  await ready(page);
+  const parts = ["00003", "00001", "00002"].map((part) => upload(`mine-${part}-of-00003.gguf`, beside(`${part}-of-00003`)));
+  await page.locator(".model").getByTestId("model-file").setInputFiles(parts);
+  await expect(page.locator(".model-name")).toHaveText("mine-00001-of-00003.gguf");
+  await ready(page);
+  await fill(page);
+  await press(page, "Judge");
+  await done(page);
+
+  await page.locator(".model").getByTestId("model-file").setInputFiles(parts.slice(1));
+  const error = page.getByTestId("error");
+  await expect(error).toHaveAttribute("data-code", "split_model");
+  await expect(error).toContainText("this part is missing: mine-00003-of-00003.gguf");
+});
+
+test("an adapter is applied, shown, recorded and removed", async ({ page, gate }) => {
+  test.skip(FAKE, "The stand-in engine reads no adapters.");
+  await open(page, gate);
+  await ready(page);
+  await fill(page);
+  const panel = page.getByTestId("adapter");
+  const score = async () => {
+    await press(page, "Judge");
+    await done(page);
+    return page.locator("[data-testid=row]").allInnerTexts();
+  };
+  const base = await score();
+  await adapt(page, "tone.gguf", beside("adapter"));
+  await expect(panel).toContainText("Tiny random adapter (rank 4)");
+  await expect(page.getByTestId("live")).toHaveText("The adapter Tiny random adapter is applied.");
+  expect(await score()).not.toEqual(base);
+
+  // One for another base: it says so, and the one that was applied still is.
+  await adapt(page, "foreign.gguf", beside("foreign"));
+  const error = page.getByTestId("error");
+  await expect(error).toHaveAttribute("data-code", "wrong_adapter");
+  await expect(error).toContainText("foreign.gguf");
+  await expect(panel).toContainText("Tiny random adapter (rank 4)");
+  await press(page, "Dismiss");
+
+  await press(page, "Remove the adapter");
+  await expect(panel).not.toContainText("Tiny random adapter");
+  expect(await score()).toEqual(base);
+
+  // A model in place of an adapter, and an adapter in place of a model.
+  await adapt(page, "model.gguf", tiny());
+  await expect(error).toContainText("load it as a model instead");
+  await choose(page, "tone.gguf", beside("adapter"));
+  await expect(error).toHaveAttribute("data-code", "unsupported");
+  await expect(error).toContainText("an adapter in place of a model");
+});
+
+test("the wasm file with relaxed SIMD is fetched where it can be run, and only there", async ({ page, gate }) => {
+  test.skip(FAKE, "The stand-in engine has no wasm file.");
+  const fetched = () => gate.seen.map(({ path }) => /\/(retort\w*_bg)-.*\.wasm$/.exec(path)?.[1]).filter(Boolean);
+  await open(page, gate);
+  await ready(page);
+  expect(fetched()).toEqual(["retort_relaxed_bg"]);
+  gate.seen.length = 0;
+  gate.workerPrelude = "WebAssembly.validate = () => false;";
+  await open(page, gate);
+  await ready(page);
+  expect(fetched()).toEqual(["retort_bg"]);
+});
+
+test("twenty models loaded one after the other take no more memory than two (P42)", async ({ page, gate }) => {
+  test.skip(FAKE, "The stand-in engine has no memory of its own.");
+  test.setTimeout(180_000);
+  gate.workerPrelude = WATCH_HEAP;
+  await open(page, gate);
+  await ready(page);
+  const after: number[] = [];
+  for (let cycle = 0; cycle < 20; cycle += 1) {
+    await choose(page, `cycle-${cycle}.gguf`, tiny());
+    await expect(page.locator(".model-name")).toHaveText(`cycle-${cycle}.gguf`);
+    await ready(page);
+    after.push(await heapOf(page));
+  }
+  expect(after.slice(2)).toEqual(after.slice(2).map(() => after[1]));
 });
 
 test("the CPU can be chosen", async ({ page, gate }) => {

@@ -1,8 +1,9 @@
 /** The real model in the browser gives the scores that the command line gives. */
 import { execFile } from "node:child_process";
+import { statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, fill, open, test } from "./fixtures.ts";
+import { WATCH_HEAP, expect, fill, heapOf, open, test } from "./fixtures.ts";
 import { FAKE, REAL_MODEL } from "./servers.ts";
 
 const PROMPT = `A rectangular garden is 12 metres long and 7 metres wide. A path one metre wide runs around it on
@@ -43,6 +44,7 @@ test("the page's scores are the command line's", async ({ page, gate }, info) =>
   expect(expected).toHaveLength(12);
   expect(expected.some(({ verdict }) => verdict.kind === "scored")).toBe(true);
 
+  gate.workerPrelude = WATCH_HEAP;
   await open(page, gate);
   await fill(page, PROMPT, RESPONSE);
   await expect(page.getByTestId("ready")).toBeVisible({ timeout: 300_000 });
@@ -50,6 +52,11 @@ test("the page's scores are the command line's", async ({ page, gate }, info) =>
   await page.getByRole("button", { name: "Judge" }).click();
   await expect(page.getByTestId("standing")).toHaveAttribute("data-phase", "done", { timeout: 1_000_000 });
 
+  if (info.project.name === "cpu") {
+    const heap = await heapOf(page);
+    const { size } = statSync(REAL_MODEL!);
+    expect(heap, `${heap} bytes of heap for a file of ${size}`).toBeLessThanOrEqual(1.3 * size);
+  }
   for (const { rubric_id, verdict } of expected) {
     const row = page.locator(`[data-testid=row][data-rubric=${rubric_id}]`);
     await expect(row).toHaveAttribute("data-state", verdict.kind);

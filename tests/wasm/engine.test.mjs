@@ -7,50 +7,72 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
 
-import { Cancel, Engine, Sha256, builtin_rubrics, initSync, read_rubrics } from "../../pkg/retort.js";
+import { hasRelaxedSimd, wasmFile } from "../../pkg/variant.mjs";
+import { file, instance, path, sourceOf, texts } from "./engine.mjs";
 
-initSync({ module: readFileSync(new URL("../../pkg/retort_bg.wasm", import.meta.url)) });
-
-const path = (variable) => {
-  const value = process.env[variable];
-  assert.ok(value, `set ${variable}, or run "cargo xtask test", which does`);
-  return value;
-};
-
-const sourceOf = (bytes) => ({
-  size: bytes.length,
-  read(offset, into) {
-    const part = bytes.subarray(offset, offset + into.length);
-    into.set(part);
-    return part.length;
-  },
-});
+const plain = await instance("retort_bg.wasm");
+const { Cancel, Sha256, builtin_rubrics, read_rubrics } = plain;
 
 const load = (bytes, name = "model.gguf", cancel = new Cancel(), onProgress = () => {}) =>
-  Engine.load(sourceOf(bytes), { backend: "cpu", name }, onProgress, cancel);
+  plain.Engine.load(sourceOf(bytes), { backend: "cpu", name }, onProgress, cancel);
 
 const native = (args) => {
   const cli = process.env.RETORT_CLI;
   const [command, first] = cli ? [cli, []] : ["cargo", ["run", "--quiet", "-p", "retort-cli", "--"]];
-  return JSON.parse(execFileSync(command, [...first, "judge", "--json", "--backend", "cpu", ...args], { encoding: "utf8" }));
+  return JSON.parse(execFileSync(command, [...first, ...args, "--json", "--backend", "cpu"], { encoding: "utf8" }));
 };
 
 const judge = (engine, request, onEvent = () => {}, cancel = new Cancel()) => engine.judge(request, onEvent, cancel);
 
-const texts = {
-  prompt: "Which planet is closest to the Sun?",
-  response: "Mercury is the closest planet to the Sun; it needs 88 days for one orbit.",
-};
+test("the wasm file is chosen by what the engine of JavaScript can run", () => {
+  assert.equal(wasmFile(() => true), "retort_relaxed_bg.wasm");
+  assert.equal(wasmFile(() => false), "retort_bg.wasm");
+  assert.equal(hasRelaxedSimd(() => { throw new Error("no WebAssembly here"); }), false);
+  // The probe asks for one relaxed instruction, and is valid but for it: number 0x113, in LEB128 0x93 0x02, is put
+  // out of any engine's reach, or replaced by the fixed-width v128.bitselect (0x52) of as many operands.
+  hasRelaxedSimd((probe) => {
+    const at = probe.length - 3;
+    assert.deepEqual([...probe.slice(at)], [0x93, 0x02, 0x0b]);
+    const unknown = probe.slice();
+    unknown.set([0xff, 0x03], at);
+    assert.equal(WebAssembly.validate(unknown), false);
+    const fixed = probe.slice();
+    fixed.set([0xd2, 0x00], at);
+    assert.equal(WebAssembly.validate(fixed), true);
+  });
+});
+
+test("the relaxed file gives the plain one's scores", { timeout: 600_000 }, async (context) => {
+  // Node 20 knows the instructions but keeps them behind a flag; later ones just know them.
+  if (!hasRelaxedSimd()) setFlagsFromString("--experimental-wasm-relaxed-simd");
+  if (!hasRelaxedSimd()) return context.skip("this Node cannot run relaxed SIMD");
+  const relaxed = await instance("retort_relaxed_bg.wasm");
+  const scores = [];
+  for (const engine of [plain, relaxed]) {
+    const model = file("RETORT_TEST_MODEL");
+    const loaded = await engine.Engine.load(model, { backend: "cpu", name: "model.gguf" }, () => {}, new engine.Cancel());
+    const rubrics = engine.builtin_rubrics().slice(0, 3);
+    const record = await loaded.judge({ ...texts, rubrics }, () => {}, new engine.Cancel());
+    scores.push(record.verdicts.map(({ verdict }) => verdict));
+    loaded.free();
+    model.close();
+  }
+  scores[0].forEach((verdict, index) => {
+    assert.equal(verdict.kind, "scored");
+    assert.ok(Math.abs(verdict.expected - scores[1][index].expected) < 1e-3, `${verdict.expected} and ${scores[1][index].expected}`);
+  });
+});
 
 test("scores equal the native command's", { timeout: 600_000 }, async () => {
   for (const [variable, skills, tolerance] of [
     ["RETORT_TINY_MODEL", "all", 1e-3],
     ["RETORT_TEST_MODEL", "factuality,readability", 1e-3],
   ]) {
-    const file = path(variable);
-    const expected = native(["--model", file, "--skills", skills, "--prompt", texts.prompt, "--response", texts.response]);
-    const engine = await load(readFileSync(file));
+    const model = path(variable);
+    const expected = native(["judge", "--model", model, "--skills", skills, "--prompt", texts.prompt, "--response", texts.response]);
+    const engine = await load(readFileSync(model));
     const ids = expected.verdicts.map((verdict) => verdict.rubric_id);
     const rubrics = builtin_rubrics().filter((rubric) => ids.includes(rubric.id));
     const events = [];
@@ -103,6 +125,84 @@ test("what the page hands over is checked", async () => {
   await assert.rejects(judge(engine, { ...texts, response: " ", rubrics: builtin_rubrics() }), { code: "empty" });
   await assert.rejects(judge(engine, { prompt: "x" }), { code: "data" });
   assert.throws(() => read_rubrics("name = 3", "mine.toml"), (error) => error.code === "invalid_rubric" && error.message.includes("mine.toml:1"));
+});
+
+test("a split model is its parts in their order", async () => {
+  const parts = [1, 2, 3].map((part) => file("RETORT_TINY_MODEL", `0000${part}-of-00003`));
+  const open = (sources) => plain.Engine.load(sources, { backend: "cpu", name: "split" }, () => {}, new Cancel());
+  const whole = await load(readFileSync(path("RETORT_TINY_MODEL")));
+  const joined = await open(parts);
+  const rubrics = builtin_rubrics().slice(0, 2);
+  const [a, b] = [await judge(whole, { ...texts, rubrics }), await judge(joined, { ...texts, rubrics })];
+  assert.deepEqual(a.verdicts, b.verdicts);
+  assert.equal(joined.info().model.file_bytes, parts.reduce((sum, part) => sum + part.size, 0));
+  const refused = (sources, ...words) =>
+    assert.rejects(open(sources), (error) => error.code === "split_model" && words.every((word) => error.message.includes(word)));
+  await refused([parts[0], parts[2]], "00002-of-00003.gguf", "missing");
+  await refused(parts[1], "00001-of-00003.gguf", "missing");
+  await refused([parts[0], parts[2], parts[1]], "is part 3 of 3 and was given as part 2");
+  await assert.rejects(open([]), { code: "data" });
+  for (const part of parts) part.close();
+});
+
+test("an adapter is applied, recorded, and taken away", async () => {
+  const engine = await load(readFileSync(path("RETORT_TINY_MODEL")));
+  const adapter = file("RETORT_TINY_MODEL", "adapter");
+  const foreign = file("RETORT_TINY_MODEL", "foreign");
+  const rubrics = builtin_rubrics().slice(0, 2);
+  const base = await judge(engine, { ...texts, rubrics });
+  assert.equal(base.model.adapter, null);
+  assert.equal(engine.info().adapter, null);
+
+  const sha256 = "0".repeat(64);
+  await engine.set_adapter(adapter, { name: "a.gguf", sha256, strength: 0.5 });
+  assert.deepEqual(engine.info().adapter, { name: "a.gguf", sha256, title: "Tiny random adapter", rank: 4, strength: 0.5 });
+  const adapted = await judge(engine, { ...texts, rubrics });
+  assert.deepEqual(adapted.model.adapter, { name: "a.gguf", sha256, strength: 0.5 });
+  assert.notDeepEqual(adapted.verdicts, base.verdicts);
+
+  // What cannot be applied leaves the one that is.
+  const wrong = (source, code, word) =>
+    assert.rejects(engine.set_adapter(source, { name: "b.gguf" }), (error) => error.code === code && error.message.includes(word));
+  await wrong(foreign, "wrong_adapter", '"qwen2"');
+  await wrong(sourceOf(readFileSync(path("RETORT_TINY_MODEL"))), "wrong_adapter", "load it as a model");
+  await wrong(sourceOf(new Uint8Array(9)), "not_gguf", "b.gguf");
+  await assert.rejects(engine.set_adapter(adapter, { name: "b.gguf", strength: Infinity }), { code: "wrong_adapter" });
+  await assert.rejects(engine.set_adapter(adapter), { code: "data" });
+  assert.deepEqual((await judge(engine, { ...texts, rubrics })).verdicts, adapted.verdicts);
+  await assert.rejects(load(readFileSync(path("RETORT_TINY_MODEL", "adapter"))), (error) => error.code === "unsupported" && error.message.includes("an adapter in place of a model"));
+
+  await engine.set_adapter(null);
+  const again = await judge(engine, { ...texts, rubrics });
+  assert.equal(again.model.adapter, null);
+  assert.deepEqual(again.verdicts, base.verdicts);
+  adapter.close();
+  foreign.close();
+});
+
+test("a reward model scores as the native command does", async () => {
+  const model = file("RETORT_TINY_MODEL", "reward");
+  const engine = await plain.Engine.load(model, { backend: "cpu", name: "reward.gguf" }, () => {}, new Cancel());
+  assert.deepEqual(engine.info().model.head, { outputs: 1, labels: [] });
+  const responses = [texts.response, "I do not know."];
+  const seen = [];
+  const record = await engine.reward({ prompt: texts.prompt, responses }, (progress) => seen.push(progress), new Cancel());
+  const right = native([
+    "reward", "--model", path("RETORT_TINY_MODEL", "reward"), "--prompt", texts.prompt,
+    ...responses.flatMap((response) => ["--response", response]),
+  ]);
+  assert.equal(record.format, right.format);
+  assert.deepEqual(record.input, right.input);
+  record.rewards.forEach((reward, index) => {
+    assert.equal(reward.kind, "scored");
+    assert.ok(Math.abs(reward.outputs[0] - right.rewards[index].outputs[0]) < 1e-3);
+  });
+  assert.equal(seen.at(-1).done_tokens, seen.at(-1).total_tokens);
+  const plainModel = await load(readFileSync(path("RETORT_TINY_MODEL")));
+  assert.equal(plainModel.info().model.head, null);
+  await assert.rejects(plainModel.reward({ prompt: "a", responses: ["b"] }, () => {}, new Cancel()), { code: "no_head" });
+  await assert.rejects(engine.reward({ prompt: "a" }, () => {}, new Cancel()), { code: "data" });
+  model.close();
 });
 
 test("SHA-256 piece by piece", () => {

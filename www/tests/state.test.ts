@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { INITIAL, reduce, type State } from "../src/state";
-import type { EngineInfo, JudgeRecord, Rubric, RubricVerdict } from "../src/types";
+import { INITIAL, ownFiles, reduce, type State } from "../src/state";
+import type { AdapterInfo, EngineInfo, JudgeRecord, Rubric, RubricVerdict } from "../src/types";
 
 const rubric = (id: string): Rubric => ({
   id, name: id, ability: null, criterion: "", question: null,
@@ -99,5 +99,49 @@ describe("a load", () => {
     const state = reduce(loading(), { type: "load_failed", load_id: 3, error: { code: "cancelled", message: "" } });
     expect(state.error).toBeNull();
     expect(state.model.phase).toBe("none");
+  });
+});
+
+describe("files of one's own", () => {
+  it("are parts in the order of their names, however they were chosen (P36)", () => {
+    const files = [3, 1, 2].map((part) => new File([], `m-0000${part}-of-00003.gguf`));
+    const source = ownFiles(files);
+    expect(source?.kind === "file" && source.files.map(({ name }) => name)).toEqual([1, 2, 3].map((part) => `m-0000${part}-of-00003.gguf`));
+    expect(ownFiles([])).toBeNull();
+  });
+});
+
+describe("an adapter", () => {
+  const applied: AdapterInfo = { name: "a.gguf", sha256: null, title: "A", rank: 4, strength: 1 };
+  const info = { backend: "cpu", reason: "", device: "", model: {}, adapter: null } as unknown as EngineInfo;
+  const loaded = () => {
+    const loading = reduce(INITIAL, { type: "load_requested", load_id: 3, source: { kind: "preset", name: "m" }, backend: "auto" });
+    return reduce(loading, { type: "loaded", load_id: 3, info, origin: "cached", other_tab: false });
+  };
+  const asked = (state: State, adapter_id: number, name: string | null) => reduce(state, { type: "adapter_requested", adapter_id, name });
+
+  it("is applied, and taken away", () => {
+    let state = asked(loaded(), 4, "a.gguf");
+    expect(state.adapter.changing).toBe("a.gguf");
+    state = reduce(state, { type: "adapter_set", adapter_id: 4, adapter: applied });
+    expect(state.adapter).toMatchObject({ applied, changing: null });
+    state = reduce(asked(state, 5, null), { type: "adapter_set", adapter_id: 5, adapter: null });
+    expect(state.adapter).toMatchObject({ applied: null, changing: null });
+  });
+
+  it("that cannot be applied leaves the one before, and says why", () => {
+    let state = reduce(asked(loaded(), 4, "a.gguf"), { type: "adapter_set", adapter_id: 4, adapter: applied });
+    const error = { code: "wrong_adapter", message: "another base" };
+    state = reduce(asked(state, 5, "b.gguf"), { type: "adapter_failed", adapter_id: 5, error });
+    expect(state.adapter).toMatchObject({ applied, changing: null });
+    expect(state.error).toEqual({ place: "adapter", failure: error });
+    expect(state.model.phase).toBe("ready");
+  });
+
+  it("goes with its model, and an answer that comes later brings it not back", () => {
+    let state = asked(loaded(), 4, "a.gguf");
+    state = reduce(state, { type: "load_requested", load_id: 6, source: { kind: "preset", name: "n" }, backend: "auto" });
+    expect(reduce(state, { type: "adapter_set", adapter_id: 4, adapter: applied }).adapter.applied).toBeNull();
+    expect(reduce(asked(loaded(), 4, "a.gguf"), { type: "worker_died", message: "gone" }).adapter.changing).toBeNull();
   });
 });

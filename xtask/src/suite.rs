@@ -234,6 +234,15 @@ fn clippy_wasm(run: &mut Run<'_>) -> Result<Outcome, Error> {
 
 fn native_tests(run: &mut Run<'_>) -> Result<Outcome, Error> {
     process::run(run.cargo().args(["test", "--workspace"]))?;
+    // Whole models through the products that this machine would not choose: the twin of relaxed SIMD's, the one in
+    // plain Rust, and the one that a browser's 128-bit vectors compute.
+    for kernel in ["narrow", "portable", "128"] {
+        process::run(
+            run.cargo()
+                .args(["test", "--package", "retort-lm", "--test", "cpu"])
+                .env("RETORT_KERNEL", kernel),
+        )?;
+    }
     Ok(Outcome::Passed)
 }
 
@@ -269,7 +278,7 @@ fn tiny_model(run: &mut Run<'_>) -> Result<Outcome, Error> {
         std::fs::create_dir_all(folder).map_err(io("create the folder", folder))?;
     }
     let writer = run.program("examples/tiny-gguf")?;
-    process::run(Command::new(writer).arg(&run.tiny_model))?;
+    process::run(Command::new(writer).arg(&run.tiny_model).arg("--family"))?;
     if run.tiny_model.is_file() {
         Ok(Outcome::Passed)
     } else {

@@ -3,11 +3,18 @@
 //!
 //! The options are those of [`Shape::with`], for example `--architecture=gemma3 --layers=7 --window=12`; and
 //! `--adapter=FILE`, which writes a low-rank adapter for that model too (`--rank=4 --alpha=8`).
+//!
+//! With `--family` it also writes, beside the file, what tests need: the same model in parts
+//! (`tiny-00001-of-00003.gguf` and so on), an adapter for it (`tiny-adapter.gguf`), one for another base
+//! (`tiny-foreign.gguf`), and a reward model (`tiny-reward.gguf`).
 
 use std::process::ExitCode;
 
 use retort_lm::quant::TensorType;
-use retort_lm::tiny::{AdapterShape, Shape, adapter_gguf, gguf};
+use retort_lm::tiny::{AdapterShape, Shape, adapter_gguf, gguf, writer};
+
+/// Parts of the split model.
+const PARTS: usize = 3;
 
 fn main() -> ExitCode {
     match run() {
@@ -23,7 +30,7 @@ fn run() -> Result<(), String> {
     // One format, so that a browser whose GPU is emulated has few shaders to compile, and a context that a
     // test fills in seconds.
     let mut shape = Shape { kind: Some(TensorType::Q4_1), context: 2048, ..Shape::default() };
-    let (mut adapter, mut adapter_path) = (AdapterShape::default(), None);
+    let (mut adapter, mut adapter_path, mut family) = (AdapterShape::default(), None, false);
     let mut places = Vec::new();
     for arg in std::env::args().skip(1) {
         let Some(option) = arg.strip_prefix("--") else {
@@ -34,6 +41,7 @@ fn run() -> Result<(), String> {
         let wrong = || format!("\"{value}\" is no value of --{name}");
         match name {
             "adapter" => adapter_path = Some(value.to_owned()),
+            "family" => family = true,
             "rank" => adapter.rank = value.parse().map_err(|_| wrong())?,
             "alpha" => adapter.alpha = value.parse().map_err(|_| wrong())?,
             _ => shape = shape.with(name, value).map_err(|error| error.to_string())?,
@@ -48,8 +56,20 @@ fn run() -> Result<(), String> {
         std::fs::write(path, bytes).map_err(|error| format!("{path} could not be written: {error}"))
     };
     write(path, gguf(shape, seed))?;
-    match adapter_path {
-        Some(path) => write(&path, adapter_gguf(shape, adapter, seed)),
-        None => Ok(()),
+    if let Some(path) = adapter_path {
+        write(&path, adapter_gguf(shape, adapter, seed))?;
     }
+    if !family {
+        return Ok(());
+    }
+    let stem = path.strip_suffix(".gguf").unwrap_or(path);
+    let beside = |end: &str, bytes: Vec<u8>| write(&format!("{stem}-{end}.gguf"), bytes);
+    let whole = writer(shape, seed);
+    for (number, bytes) in (1..).zip(whole.finish_split(whole.tensors().div_ceil(PARTS))) {
+        beside(&format!("{number:05}-of-{PARTS:05}"), bytes)?;
+    }
+    beside("adapter", adapter_gguf(shape, AdapterShape::default(), seed))?;
+    let foreign = Shape { architecture: "qwen2", ..shape };
+    beside("foreign", adapter_gguf(foreign, AdapterShape::default(), seed))?;
+    beside("reward", gguf(Shape { head_outputs: 1, ..shape }, seed))
 }

@@ -44,7 +44,7 @@ impl From<BackendChoice> for LoadOptions {
 pub enum BackendKind {
     /// WGSL through wgpu.
     Gpu,
-    /// candle-core.
+    /// Integer kernels on the processor.
     Cpu,
 }
 

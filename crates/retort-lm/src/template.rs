@@ -1,16 +1,19 @@
 //! The chat template inside a GGUF file: what a conversation with this model looks like as text.
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::Value;
-use minijinja::{Environment, ErrorKind, context};
+use minijinja::value::{Kwargs, Value};
+use minijinja::{Environment, ErrorKind, State, context};
 use minijinja_contrib::pycompat;
 
 use crate::gguf::Gguf;
 use crate::tokenizer::Tokenizer;
 use crate::{Exchange, LmError, Segments, Turn};
 
-/// Steps that a template may take: far more than any real one needs, and an end for one that never ends.
-const FUEL: u64 = 2_000_000;
+/// What a template may spend, one for a step and one for 64 bytes that it makes: far more than any real one needs, an
+/// end for one that never ends, and some ten megabytes for one that wants all memory.
+const FUEL: u64 = 200_000;
+/// Spaces by which `tojson` may indent: it makes its text before it pays for it.
+const MOST_INDENT: i64 = 16;
 
 /// Stands for a message's text while the template runs, so that text of a person never passes through it.
 /// Private-use characters, which no template writes.
@@ -50,6 +53,7 @@ impl ChatTemplate {
             Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
         });
         environment.add_function("strftime_now", |format: String| date(&format));
+        environment.add_filter("tojson", to_json);
         if let Some(source) = source {
             environment.add_template_owned("chat", source.to_owned()).map_err(|error| {
                 gguf.damaged(key, format!("it is not a valid template: {}", describe(&error)))
@@ -160,6 +164,28 @@ fn date(format: &str) -> String {
         ("%M", "00"),
     ];
     FIELDS.iter().fold(format.to_owned(), |text, (field, value)| text.replace(field, value))
+}
+
+/// The template engine's own `tojson`, but for what it may indent by.
+fn to_json(
+    state: &State<'_, '_>,
+    value: Value,
+    indent: Option<Value>,
+    options: Kwargs,
+) -> Result<Value, minijinja::Error> {
+    let indent = match indent {
+        None => options.get::<Option<Value>>("indent")?,
+        some => some,
+    };
+    if indent.as_ref().and_then(Value::as_i64).is_some_and(|indent| indent > MOST_INDENT) {
+        let problem = format!("tojson may indent by at most {MOST_INDENT}");
+        return Err(minijinja::Error::new(ErrorKind::InvalidOperation, problem));
+    }
+    options.assert_all_used()?;
+    let no_options = Kwargs::from_iter(std::iter::empty::<(String, Value)>());
+    let text = minijinja::filters::tojson(&value, indent, no_options)?;
+    state.consume_fuel(text.as_str().map_or(0, |text| text.len() as u64 / 64))?;
+    Ok(text)
 }
 
 /// What stands before and after the only occurrence of `mark`.

@@ -188,7 +188,7 @@ pub struct Tokenizer {
 enum Encoder {
     /// Byte-level byte-pair encoding with merges: GPT-2, Llama 3, Qwen.
     ByteLevel(Box<tokenizers::Tokenizer>),
-    SentencePiece(SentencePiece),
+    SentencePiece(Box<SentencePiece>),
 }
 
 /// What both kinds of tokenizers read.
@@ -266,7 +266,7 @@ impl Tokenizer {
             let mut special = of_kind(|kind, _| matches!(kind, UNKNOWN | CONTROL | USER_DEFINED));
             special.retain(|id| fixed.binary_search(id).is_err());
             let (encoder, bytes) = vocabulary.sentence_piece(&fixed, unknown)?;
-            (special, Encoder::SentencePiece(encoder), bytes, true)
+            (special, Encoder::SentencePiece(Box::new(encoder)), bytes, true)
         };
         ends.extend(special.iter().filter(|&&id| ENDS.iter().any(|end| end.as_bytes() == bytes.get(id))));
         ends.sort_unstable();

@@ -2,7 +2,6 @@
 //! itself in other chunks, trees and orders.
 
 #![expect(
-    clippy::expect_used,
     clippy::unwrap_used,
     reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
 )]
@@ -108,8 +107,7 @@ fn difference(shape: Shape, adapter: Option<(AdapterShape, f32)>) -> f64 {
     assert!(spread > 0.5, "the logits lie within {spread}");
     assert_eq!(found.states[3 * config.width..], vec![0.0; config.width]);
     // Sums over eight tokens are larger than a token's numbers.
-    let difference = worst(&found.logits, &right.logits).max(worst(&found.states, &right.states) / 8.0);
-    difference
+    worst(&found.logits, &right.logits).max(worst(&found.states, &right.states) / 8.0)
 }
 
 #[test]

@@ -20,14 +20,14 @@ use retort_lm::cpu::CpuBackend;
 use retort_lm::gguf::Gguf;
 use retort_lm::tokenizer::Tokenizer;
 use retort_lm::{
-    AnswerOption, Branch, FileSource, Flow, LanguageModel, Model, NoWatch, PromptTree, Readout, Segments,
+    AnswerOption, Branch, FileSource, Flow, LanguageModel, Model, NoWatch, PromptTree, Readout, Segment,
+    Segments,
 };
 use serde_json::Value;
 
 fn source(variable: &str) -> FileSource {
-    let path = std::env::var_os(variable).unwrap_or_else(|| {
-        panic!("set {variable} to the model's file; fixtures/make_named_models.py names it")
-    });
+    let path = std::env::var_os(variable)
+        .expect("set the variable that the test names to the model's file; fixtures/make_named_models.py says where it comes from");
     FileSource::open(&PathBuf::from(path)).unwrap()
 }
 
@@ -44,6 +44,7 @@ fn tokens_agree(variable: &str, fixture_name: &str) {
     let mut source = source(variable);
     let gguf = Gguf::read(&mut source).unwrap();
     let vocabulary = gguf.tensor("token_embd.weight").unwrap().shape[1];
+    #[expect(clippy::disallowed_methods, reason = "this test never runs in a browser")]
     let start = Instant::now();
     let tokenizer = Tokenizer::read(&gguf, vocabulary).unwrap();
     println!("a tokenizer of {vocabulary} tokens read in {:?}", start.elapsed());
@@ -69,6 +70,12 @@ fn tokens_agree(variable: &str, fixture_name: &str) {
         compare(text, tokenizer.encode_template(text).unwrap(), &case["ids"]);
     }
     assert_eq!(wrong, 0);
+    let long: String =
+        texts.iter().map(|text| text.as_str().unwrap()).collect::<Vec<_>>().join(" ").repeat(20);
+    #[expect(clippy::disallowed_methods, reason = "this test never runs in a browser")]
+    let start = Instant::now();
+    let count = tokenizer.encode_user(&long).unwrap().len();
+    println!("{} bytes became {count} tokens in {:?}", long.len(), start.elapsed());
 }
 
 /// P46.
@@ -127,6 +134,13 @@ fn numbers_agree(variable: &str, fixture_name: &str) {
                 if segment["special"].as_bool().unwrap() { pieces.template(text) } else { pieces.user(text) };
         }
         assert_eq!(model.tokenizer().encode_start(&pieces).unwrap().0, ids(&case["ids"]), "{}", case["name"]);
+        // The file's own template, or its absence, as transformers renders it.
+        let turn = model.turn(None).unwrap();
+        let user = pieces.pieces().iter().find(|piece| matches!(piece, Segment::User(_))).unwrap();
+        let mut rendered = turn.open;
+        rendered.push(user.clone());
+        let rendered = rendered.then(&turn.close).to_display();
+        assert!(pieces.to_display().starts_with(&rendered), "{rendered:?}");
         let branch = Branch { text: Segments::new(), readout: Readout::options(options.clone()) };
         // The last piece is the branch, the others are the prefix.
         let (last, before) = pieces.pieces().split_last().unwrap();

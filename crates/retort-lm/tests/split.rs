@@ -1,5 +1,10 @@
 //! Split models: parts joined, and every way in which they can fail to be one model.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
+)]
+
 use retort_lm::gguf::{Gguf, GgufWriter, Value};
 use retort_lm::quant::TensorType;
 use retort_lm::tiny::{self, Shape};

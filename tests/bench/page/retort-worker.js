@@ -1,8 +1,9 @@
 /** Retort as in the page: in a worker, on the CPU. */
 import init, { Cancel, Engine, builtin_rubrics, version } from "/pkg/retort.js";
+import { wasmFile } from "/pkg/variant.mjs";
 
 const bytes = (async () => {
-  await init({ module_or_path: new URL("/pkg/retort_bg.wasm", self.location.href) });
+  await init({ module_or_path: new URL(`/pkg/${wasmFile()}`, self.location.href) });
   return new Uint8Array(await (await fetch("/model.gguf")).arrayBuffer());
 })();
 
@@ -24,7 +25,7 @@ const calls = {
     const engine = await load();
     const { device, model } = engine.info();
     engine.free();
-    return { engine: "retort", version: version(), device, parameters: model.parameters, quantization: model.quantization };
+    return { engine: "retort", version: version(), device: `${device} (${wasmFile()})`, parameters: model.parameters, quantization: model.quantization };
   },
 
   /** A judgement by the first `rubrics` built-in rubrics, with nothing in the cache: a new engine each time. */

@@ -70,7 +70,7 @@ impl Rows {
 
     /// How many rows there are.
     pub(super) fn len(&self) -> usize {
-        if self.blocks == 0 { 0 } else { self.quants.len() / self.blocks }
+        self.quants.len().checked_div(self.blocks).unwrap_or(0)
     }
 
     fn row(&self, row: usize) -> (&[RowBlock], &[f32]) {

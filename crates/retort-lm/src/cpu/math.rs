@@ -89,7 +89,7 @@ pub(super) fn gated(activation: Activation, gate: &mut [f32], up: &[f32], width:
             }
             Activation::GeGlu => {
                 // x (1 + tanh y) / 2 = x / (1 + e^(−2y)), with y = √(2/π) (x + 0.044715 x³).
-                const TWICE_ROOT: f32 = 1.595_769_1;
+                const TWICE_ROOT: f32 = 1.595_769;
                 for (g, u) in gate.iter_mut().zip(up) {
                     let x = *g;
                     let y = TWICE_ROOT * (x + 0.044_715 * x * x * x);

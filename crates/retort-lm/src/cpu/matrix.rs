@@ -5,6 +5,7 @@
 //! multiplication per weight and row.
 
 use super::kernel::{BLOCK, COLUMN_MAX, COLUMNS, Kernel, PAIRS, Panel, Rows, nearest, quantize, scale_of};
+use super::narrow::{Narrow, NarrowPanel, NarrowRows};
 use super::threads::{self, Shared};
 use crate::gguf::Gguf;
 use crate::quant::TensorType;
@@ -22,6 +23,23 @@ pub(super) struct Matrix {
     outputs: usize,
     row_bytes: usize,
     pub(super) bias: Option<Vec<f32>>,
+}
+
+/// Rows of activations, as the products want them.
+#[derive(Debug, Default)]
+pub(super) struct Operand {
+    wide: Rows,
+    narrow: NarrowRows,
+}
+
+impl Operand {
+    /// Quantizes rows of `width` numbers.
+    pub(super) fn quantize(&mut self, x: &[f32], width: usize) {
+        self.wide.quantize(x, width);
+        if Narrow::chosen().is_some() {
+            self.narrow.quantize(x, width);
+        }
+    }
 }
 
 impl Matrix {
@@ -69,36 +87,48 @@ impl Matrix {
     }
 
     /// `rows × selfᵀ + bias`, into rows of [`outputs`](Self::outputs) numbers.
-    pub(super) fn apply(&self, rows: &Rows, out: &mut Vec<f32>) {
-        out.resize(rows.len() * self.outputs, 0.0);
+    pub(super) fn apply(&self, rows: &Operand, out: &mut Vec<f32>) {
+        out.resize(rows.wide.len() * self.outputs, 0.0);
         self.apply_columns(rows, 0..self.outputs, out);
     }
 
     /// The same for some of the columns, which begin at a whole panel; the others are left as they are. `out` has
     /// rows of [`outputs`](Self::outputs) numbers.
-    pub(super) fn apply_columns(&self, rows: &Rows, columns: std::ops::Range<usize>, out: &mut [f32]) {
+    pub(super) fn apply_columns(&self, rows: &Operand, columns: std::ops::Range<usize>, out: &mut [f32]) {
         let kernel = Kernel::best();
         let shared = Shared::new(out);
         let panels = columns.step_by(COLUMNS);
         // Each thread takes several panels one after the other, and makes them in the same place.
         let panels: Vec<usize> = panels.collect();
         let share = panels.len().div_ceil(4 * threads::count()).max(1);
+        let finish = |first: usize, row: usize, sums: &[f32; COLUMNS]| {
+            let count = COLUMNS.min(self.outputs - first);
+            let mut sums = *sums;
+            if let Some(bias) = &self.bias {
+                sums.iter_mut().zip(&bias[first..first + count]).for_each(|(sum, bias)| *sum += bias);
+            }
+            // SAFETY: these columns are this panel's, and each panel is one thread's.
+            unsafe { shared.write(row * self.outputs + first, &sums[..count]) };
+        };
+        let narrow = Narrow::chosen().filter(|_| self.kind.is_quantized());
         let work = |panels: &[usize]| {
+            if let Some(narrow) = narrow {
+                let mut panel = NarrowPanel::default();
+                panel.resize(self.kind, self.inputs);
+                for &first in panels {
+                    for column in 0..COLUMNS {
+                        let row = (first + column < self.outputs).then(|| self.row_bytes(first + column));
+                        panel.put(self.kind, column, row);
+                    }
+                    narrow.multiply(&rows.narrow, &panel, |row, sums| finish(first, row, sums));
+                }
+                return;
+            }
             let mut panel = Panel::default();
             panel.resize(self.inputs.div_ceil(BLOCK));
             for &first in panels {
                 self.fill(&mut panel, first);
-                let count = COLUMNS.min(self.outputs - first);
-                let mut bias = [0.0; COLUMNS];
-                if let Some(all) = &self.bias {
-                    bias[..count].copy_from_slice(&all[first..first + count]);
-                }
-                kernel.multiply(rows, 0..rows.len(), &panel, |row, sums| {
-                    let mut sums = *sums;
-                    sums.iter_mut().zip(bias).for_each(|(sum, bias)| *sum += bias);
-                    // SAFETY: these columns are this panel's, and each panel is one thread's.
-                    unsafe { shared.write(row * self.outputs + first, &sums[..count]) };
-                });
+                kernel.multiply(&rows.wide, 0..rows.wide.len(), &panel, |row, sums| finish(first, row, sums));
             }
         };
         threads::each(self.inputs * self.outputs, panels.chunks(share), work);

@@ -2,21 +2,24 @@
 //!
 //! 1. `kernel`: the product of 16-bit operands, exact within blocks of 64, the same to the last bit everywhere.
 //! 2. `matrix`: weight matrices as the file has them, turned into panels of that product.
-//! 3. `attention`: the key/value cache, and attention by the same product.
-//! 4. `math`: norms, activations and softmax in f32, written to vectorise.
-//! 5. `threads`: sharing out work natively.
-//! 6. Here: the transformer, layer by layer.
+//! 3. `narrow`: another product, of 8-bit weights, where WebAssembly's relaxed SIMD makes it the faster one.
+//! 4. `attention`: the key/value cache, and attention by the same product.
+//! 5. `math`: norms, activations and softmax in f32, written to vectorise.
+//! 6. `threads`: sharing out work natively.
+//! 7. Here: the transformer, layer by layer.
 
 mod attention;
 mod kernel;
 mod math;
 mod matrix;
+mod narrow;
 mod threads;
 
 use attention::LayerCache;
-use kernel::{COLUMNS, Kernel, Rows};
+use kernel::{COLUMNS, Kernel};
 pub(crate) use math::{dot, rms_norm};
-use matrix::Matrix;
+use matrix::{Matrix, Operand};
+use narrow::Narrow;
 
 use crate::adapter::Target;
 use crate::backend::{Backend, Batch, StateSum, Step, check};
@@ -64,7 +67,7 @@ struct Low {
 #[derive(Default)]
 struct Scratch {
     normed: Vec<f32>,
-    rows: Rows,
+    rows: Operand,
     queries: Vec<f32>,
     keys: Vec<f32>,
     values: Vec<f32>,
@@ -78,7 +81,7 @@ struct Scratch {
 #[derive(Default)]
 struct LowScratch {
     inner: Vec<f32>,
-    rows: Rows,
+    rows: Operand,
     out: Vec<f32>,
 }
 
@@ -201,7 +204,7 @@ impl Layer {
         let (width, epsilon) = (config.width, config.norm_epsilon);
         let Scratch { normed, rows, queries, keys, values, mixed, gate, up, out, low } = scratch;
         let [query, key, value, attention_output, gate_matrix, up_matrix, down] = &self.matrices;
-        let mut project = |target: usize, matrix: &Matrix, rows: &Rows, out: &mut Vec<f32>| {
+        let mut project = |target: usize, matrix: &Matrix, rows: &Operand, out: &mut Vec<f32>| {
             matrix.apply(rows, out);
             if let Some(change) = adapter.and_then(|adapter| adapter[target].as_ref()) {
                 change.add(rows, out, low);
@@ -246,7 +249,7 @@ impl Layer {
 
 impl Low {
     /// `out ← out + scale × B (A rows)`.
-    fn add(&self, rows: &Rows, out: &mut [f32], scratch: &mut LowScratch) {
+    fn add(&self, rows: &Operand, out: &mut [f32], scratch: &mut LowScratch) {
         let LowScratch { inner, rows: inner_rows, out: change } = scratch;
         self.a.apply(rows, inner);
         inner.iter_mut().for_each(|x| *x *= self.scale);
@@ -307,7 +310,7 @@ async fn logits(
         rows.iter().flat_map(|&row| &stream[row as usize * width..][..width]).copied().collect();
     let mut normed = Vec::new();
     math::rms_norm(&ends, norm, config.norm_epsilon, &mut normed);
-    let mut quantized = Rows::default();
+    let mut quantized = Operand::default();
     quantized.quantize(&normed, width);
     let vocabulary = config.vocabulary;
     let mut out = Vec::new();
@@ -419,7 +422,8 @@ impl Backend for CpuBackend {
 
     fn device(&self) -> String {
         if cfg!(target_arch = "wasm32") {
-            "WebAssembly with 128-bit SIMD, one thread".to_owned()
+            let product = if Narrow::chosen().is_some() { "relaxed" } else { "128-bit" };
+            format!("WebAssembly with {product} SIMD, one thread")
         } else {
             let (threads, bits) = (threads::count(), Kernel::best().name());
             let vectors =

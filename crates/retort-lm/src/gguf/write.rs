@@ -29,6 +29,12 @@ impl GgufWriter {
         self
     }
 
+    /// How many tensors there are.
+    #[must_use]
+    pub fn tensors(&self) -> usize {
+        self.tensors.len()
+    }
+
     /// The file's bytes.
     #[must_use]
     pub fn finish(&self) -> Vec<u8> {

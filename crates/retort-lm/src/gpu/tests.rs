@@ -433,10 +433,7 @@ fn load_on(gpu: Gpu, bytes: &[u8]) -> Result<GpuBackend, LmError> {
 
 fn load_error(gpu: Gpu, bytes: &[u8]) -> LmError {
     // Not `unwrap_err`, which would print a whole backend.
-    match load_on(gpu, bytes) {
-        Ok(_) => panic!("loading succeeded"),
-        Err(error) => error,
-    }
+    load_on(gpu, bytes).expect_err("loading fails")
 }
 
 fn load(bytes: &[u8]) -> GpuBackend {

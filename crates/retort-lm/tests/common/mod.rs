@@ -37,9 +37,14 @@ impl Parts {
     pub(crate) fn tiny() -> Self {
         let shape =
             Shape { width: 32, feed_forward: 32, layers: 1, heads: 2, kv_heads: 1, ..Shape::default() };
+        Self::of(shape)
+    }
+
+    /// The tiny model of this shape.
+    pub(crate) fn of(shape: Shape) -> Self {
         let mut source = MemorySource::new("tiny.gguf", gguf(shape, 1));
         let gguf = Gguf::read(&mut source).unwrap();
-        let entries = KEYS.iter().map(|key| ((*key).to_owned(), gguf.get(key).expect(key).clone())).collect();
+        let entries = gguf.entries().map(|(key, value)| (key.to_owned(), value.clone())).collect();
         let tensors = gguf
             .tensors()
             .map(|info| {
