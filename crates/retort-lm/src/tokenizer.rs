@@ -455,6 +455,8 @@ impl Vocabulary<'_> {
         let model = BPE::builder()
             .vocab_and_merges(vocab.collect::<tokenizers::models::bpe::Vocab>(), pairs)
             .ignore_merges(rule.whole_pieces)
+            // Its cache outlives it, one for every model that was ever loaded, with the words of a person's texts.
+            .cache_capacity(0)
             .build()
             .map_err(refused)?;
         let mut encoder = tokenizers::Tokenizer::new(model);
