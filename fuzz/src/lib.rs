@@ -4,7 +4,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use retort_lm::config::Config;
-use retort_lm::gguf::Gguf;
+use retort_lm::gguf::{Gguf, Value};
 use retort_lm::quant::TensorType;
 use retort_lm::tiny::{self, Shape};
 use retort_lm::{ByteSource, MemorySource};
@@ -81,6 +81,28 @@ pub fn shape() -> Shape {
         kind: Some(TensorType::Q4_0),
         ..Shape::default()
     }
+}
+
+/// A SentencePiece vocabulary of the tiny model's size, as metadata: three control tokens, all bytes, eight pieces.
+#[must_use]
+pub fn sentence_piece() -> Vec<(&'static str, Value)> {
+    let pieces = ["\u{2581}", "t", "h", "e", "th", "the", "\u{2581}the", "\u{2581}\u{2581}"];
+    let mut tokens = ["<unk>", "<s>", "</s>"].map(String::from).to_vec();
+    tokens.extend((0..=255).map(|byte| format!("<0x{byte:02X}>")));
+    tokens.extend(pieces.map(String::from));
+    let mut types = vec![2.0, 3.0, 3.0];
+    types.extend([6.0; 256]);
+    types.extend([1.0; 8]);
+    let scores = (0..tokens.len()).map(|id| -(id as f64)).collect();
+    vec![
+        ("tokenizer.ggml.model", Value::Text("llama".into())),
+        ("tokenizer.ggml.tokens", Value::Texts(tokens)),
+        ("tokenizer.ggml.scores", Value::Numbers(scores)),
+        ("tokenizer.ggml.token_type", Value::Numbers(types)),
+        ("tokenizer.ggml.bos_token_id", Value::Unsigned(1)),
+        ("tokenizer.ggml.eos_token_id", Value::Unsigned(2)),
+        ("tokenizer.ggml.unknown_token_id", Value::Unsigned(0)),
+    ]
 }
 
 /// Its configuration.

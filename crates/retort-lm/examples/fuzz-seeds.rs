@@ -21,6 +21,7 @@ fn main() -> std::io::Result<()> {
     let gemma = Shape { architecture: "gemma3", window: 8, caps: (30.0, 20.0), biases: true, ..small };
     put("gguf", "gemma3", &tiny::gguf(gemma, 1))?;
     let reward = Shape { architecture: "qwen3", head_outputs: 2, head_inner: true, untied: true, ..small };
+    put("gguf", "sentencepiece", &sentence_piece(small))?;
     put("gguf", "reward", &tiny::gguf(Shape { rotary_factors: true, ..reward }, 1))?;
     // A matrix of one block in every format, and an entry of every kind.
     let mut formats = GgufWriter::new();
@@ -73,6 +74,25 @@ fn main() -> std::io::Result<()> {
     put("rubric", "toml", toml.as_bytes())?;
     let json = r#"{"name": "Done", "criterion": "It is done.", "options": [{"label": "fail", "value": 0}, {"label": "pass", "value": 1e0, "description": "\u00e9"}]}"#;
     put("rubric", "json", json.as_bytes())
+}
+
+/// The tiny model with another tokenizer, as in fuzz/src/lib.rs.
+fn sentence_piece(shape: Shape) -> Vec<u8> {
+    let pieces = ["\u{2581}", "t", "h", "e", "th", "the", "\u{2581}the", "\u{2581}\u{2581}"];
+    let mut tokens = ["<unk>", "<s>", "</s>"].map(String::from).to_vec();
+    tokens.extend((0..=255).map(|byte| format!("<0x{byte:02X}>")));
+    tokens.extend(pieces.map(String::from));
+    let types = [vec![2.0, 3.0, 3.0], vec![6.0; 256], vec![1.0; 8]].concat();
+    let scores = (0..tokens.len()).map(|id| -(id as f64)).collect();
+    let mut writer = tiny::writer(shape, 1);
+    writer
+        .set("tokenizer.ggml.model", Value::Text("llama".into()))
+        .set("tokenizer.ggml.tokens", Value::Texts(tokens))
+        .set("tokenizer.ggml.scores", Value::Numbers(scores))
+        .set("tokenizer.ggml.token_type", Value::Numbers(types))
+        .set("tokenizer.ggml.bos_token_id", Value::Unsigned(1))
+        .set("tokenizer.ggml.eos_token_id", Value::Unsigned(2));
+    writer.finish()
 }
 
 fn put(target: &str, name: &str, bytes: &[u8]) -> std::io::Result<()> {

@@ -636,3 +636,39 @@ fn a_draw_repeats_with_its_seed() {
     assert_eq!(draw(1), draw(1));
     assert!((2..10).any(|seed| draw(seed) != draw(1)));
 }
+
+/// P44: a template of a few bytes cannot take all memory or time. Each of these was found to, or would.
+#[test]
+fn p44_a_hostile_template_ends_in_an_error() {
+    for hostile in [
+        // Doubles a text sixty times.
+        "{% set ns = namespace(s='abcdefgh') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s }}",
+        // Writes a hundred million times.
+        "{% for i in range(10000) %}{% for j in range(10000) %}aaaaaaaa{% endfor %}{% endfor %}",
+        // Indents by a gigabyte.
+        "{{ {'a': 1} | tojson(1000000000) }}",
+        "{{ {'a': 1} | tojson(indent=1000000000) }}",
+        "{{ range(100000) | list | tojson(16) }}{{ range(100000) | list | tojson(16) }}",
+        "{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}",
+    ] {
+        let error = turn(hostile, None).unwrap_err();
+        assert_eq!(error.code(), "template", "{hostile}: {error}");
+    }
+    // What real templates do with it still works.
+    let tools = with_template("{{ {'a': [1, 'x']} | tojson }}{{ {'a': 1} | tojson(indent=2) }}{{ messages[0].content }}");
+    assert_eq!(tools.unwrap().render(&[("user", "!")], false).unwrap(), "{\"a\": [1, \"x\"]}{\n  \"a\": 1\n}!");
+}
+
+#[test]
+fn an_exchange_is_what_stands_around_a_message_and_its_answer() {
+    // ChatML, as the tiny model has it.
+    let parts = Parts::tiny();
+    let gguf = Gguf::read(&mut parts.source()).unwrap();
+    let exchange = ChatTemplate::read(&gguf, &tokenizer(&parts)).unwrap().exchange().unwrap();
+    assert_eq!(exchange.open, template("<|im_start|>user\n"));
+    assert_eq!(exchange.between, template("<|im_end|>\n<|im_start|>assistant\n"));
+    assert_eq!(exchange.close, template("<|im_end|>\n"));
+    // A template that writes no answers cannot be used for rewards.
+    let deaf = with_template("{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}").unwrap();
+    assert_eq!(deaf.exchange().unwrap_err().code(), "template");
+}

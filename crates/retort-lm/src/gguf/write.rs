@@ -23,6 +23,15 @@ impl GgufWriter {
         self
     }
 
+    /// Sets a metadata entry in place of the one under the same key, or adds it.
+    pub fn set(&mut self, key: &str, value: Value) -> &mut Self {
+        match self.entries.iter_mut().find(|(known, _)| known == key) {
+            Some((_, known)) => *known = value,
+            None => self.entries.push((key.to_owned(), value)),
+        }
+        self
+    }
+
     /// Adds a tensor from bytes that are already in its format. `shape` is innermost first.
     pub fn tensor(&mut self, name: &str, shape: &[usize], kind: TensorType, bytes: Vec<u8>) -> &mut Self {
         self.tensors.push((name.to_owned(), shape.to_vec(), kind.id(), bytes));
