@@ -257,7 +257,8 @@ proptest! {
             prop_assert!((forth - back).abs() <= CLOSE);
         }
         if let Some(whole) = rouge_l(&a, &a, beta).unwrap().f.value() {
-            prop_assert_eq!(whole, 1.0);
+            // One rounding away at most.
+            prop_assert!((whole - 1.0).abs() <= CLOSE);
         }
         // The text-book form, where it has a value.
         if let (Some(p), Some(r), Some(f)) = (found.precision.value(), found.recall.value(), found.f.value())

@@ -176,27 +176,40 @@ impl Task<'_> {
                 }
             });
         }
+        // Line by line, while a line lies in the nearest cache: the softmax's numerators, then these times the values'
+        // scales as quants. What they must be divided by waits for the very end.
+        let value_scales: Vec<f32> = (0..blocks)
+            .flat_map(|block| self.slots.iter().map(move |slot| (block, *slot)))
+            .map(|(block, slot)| self.cache.values.scales[self.stored(slot, block)])
+            .collect();
+        let mut weights: Vec<Rows> = Vec::new();
+        weights.resize_with(blocks, Rows::default);
+        weights.iter_mut().for_each(|rows| {
+            rows.resize(lines, padded);
+        });
+        let mut inverses = Vec::with_capacity(lines);
+        let mut weighted = vec![0.0; padded];
         for (line, scores) in scores.chunks_exact_mut(padded).enumerate() {
             let visible = self.tile.visible(line / group, self.reach);
-            math::softmax(scores, config.attention_scale, config.attention_cap, visible);
+            inverses.push(
+                1.0 / math::exponentials(scores, config.attention_scale, config.attention_cap, visible),
+            );
+            for (rows, value_scales) in weights.iter_mut().zip(value_scales.chunks_exact(seen)) {
+                for ((weighted, score), scale) in weighted.iter_mut().zip(&*scores).zip(value_scales) {
+                    *weighted = score * scale;
+                }
+                rows.set(line, &weighted);
+            }
         }
 
         panel.resize(padded / BLOCK);
         panel.scales.fill([1.0; COLUMNS]);
-        let mut weights = vec![0.0; lines * padded];
-        for block in 0..blocks {
-            let scales: Vec<f32> =
-                self.slots.iter().map(|slot| self.cache.values.scales[self.stored(*slot, block)]).collect();
-            for (weights, scores) in weights.chunks_exact_mut(padded).zip(scores.chunks_exact(padded)) {
-                for ((weight, score), scale) in weights.iter_mut().zip(scores).zip(&scales) {
-                    *weight = score * scale;
-                }
-            }
-            rows.quantize_here(weights.chunks_exact(padded), padded);
+        for (block, rows) in weights.iter().enumerate() {
             for first in (block * BLOCK..size.min((block + 1) * BLOCK)).step_by(COLUMNS) {
                 self.gather_values(&mut panel, block, first % BLOCK);
                 let count = COLUMNS.min(size - first);
-                kernel.multiply(&rows, 0..lines, &panel, |line, sums| {
+                kernel.multiply(rows, 0..lines, &panel, |line, sums| {
+                    let sums = sums.map(|sum| sum * inverses[line]);
                     // SAFETY: these components of these heads of these rows are this task's.
                     unsafe { out.write(place(line) + first, &sums[..count]) };
                 });

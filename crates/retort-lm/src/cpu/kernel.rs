@@ -61,7 +61,14 @@ impl Rows {
         }
     }
 
-    fn resize(&mut self, rows: usize, width: usize) -> usize {
+    /// Quantizes one row into its place. There must be room for it.
+    pub(super) fn set(&mut self, row: usize, x: &[f32]) {
+        let range = row * self.blocks..(row + 1) * self.blocks;
+        quantize_row(x, &mut self.quants[range.clone()], &mut self.scales[range]);
+    }
+
+    /// Makes room for rows of `width` numbers; says how many blocks each has.
+    pub(super) fn resize(&mut self, rows: usize, width: usize) -> usize {
         self.blocks = width.div_ceil(BLOCK);
         self.quants.resize(rows * self.blocks, [0; PAIRS]);
         self.scales.resize(rows * self.blocks, 0.0);
@@ -80,6 +87,11 @@ impl Rows {
 }
 
 fn quantize_row(x: &[f32], quants: &mut [RowBlock], scales: &mut [f32]) {
+    super::math::wide!(quantize_parts(x: &[f32], quants: &mut [RowBlock], scales: &mut [f32]) -> ());
+}
+
+#[inline(always)]
+fn quantize_parts(x: &[f32], quants: &mut [RowBlock], scales: &mut [f32]) {
     for ((part, quants), scale) in x.chunks(BLOCK).zip(quants).zip(scales) {
         *scale = quantize(part, ROW_MAX, bytemuck::cast_slice_mut(quants));
     }
@@ -87,7 +99,7 @@ fn quantize_row(x: &[f32], quants: &mut [RowBlock], scales: &mut [f32]) {
 
 /// Quantizes up to [`BLOCK`] numbers to whole numbers of at most this magnitude; fills up with zeros. Returns the
 /// scale.
-#[inline]
+#[inline(always)]
 pub(super) fn quantize(x: &[f32], most: f32, quants: &mut [i16]) -> f32 {
     // As bits, magnitudes compare as whole numbers, and NaN is above infinity.
     let bits = x.iter().fold(0i32, |bits, x| bits.max((x.to_bits() & 0x7fff_ffff).cast_signed()));
@@ -102,7 +114,7 @@ pub(super) fn quantize(x: &[f32], most: f32, quants: &mut [i16]) -> f32 {
 }
 
 /// The scale and its inverse for numbers up to `largest`. Numbers too small to have an inverse count as zeros.
-#[inline]
+#[inline(always)]
 pub(super) fn scale_of(largest: f32, most: f32) -> (f32, f32) {
     if largest < 1e-30 {
         return (0.0, 0.0);
@@ -114,7 +126,7 @@ pub(super) fn scale_of(largest: f32, most: f32) -> (f32, f32) {
 }
 
 /// The nearest whole number (the even one of two) to `x`, |x| < 2^15: adding 1.5 × 2^23 leaves it in the low bits.
-#[inline]
+#[inline(always)]
 pub(super) fn nearest(x: f32) -> i16 {
     #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
     {
@@ -191,8 +203,12 @@ impl Kernel {
             if is_x86_feature_detected!("avx2") {
                 kernels.push(Self::Vectors256);
             }
-            if is_x86_feature_detected!("avx512f")
+            // Beyond the product's own needs, what elementwise loops are compiled for.
+            if is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vnni")
             {
                 kernels.push(Self::Vectors512);

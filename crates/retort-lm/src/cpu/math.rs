@@ -4,19 +4,50 @@
 use super::threads;
 use crate::config::Activation;
 
+/// Calls a function, compiled for wider vectors where the processor has them. The numbers are the same to the last
+/// bit: no instruction but the width changes, and products are never fused with sums.
+macro_rules! wide {
+    ($name:ident($($argument:ident: $type:ty),*) -> $result:ty) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2")]
+            fn vectors256($($argument: $type),*) -> $result {
+                $name($($argument),*)
+            }
+            #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
+            fn vectors512($($argument: $type),*) -> $result {
+                $name($($argument),*)
+            }
+            match super::kernel::Kernel::best() {
+                // SAFETY: chosen only where the processor has these instructions.
+                super::kernel::Kernel::Vectors512 => unsafe { vectors512($($argument),*) },
+                // SAFETY: as above.
+                super::kernel::Kernel::Vectors256 => unsafe { vectors256($($argument),*) },
+                _ => $name($($argument),*),
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            $name($($argument),*)
+        }
+    }};
+}
+pub(super) use wide;
+
 /// `e^x` with a relative error below 2e-7 for x in [-87, 88]; 0 below, the largest finite value's
 /// neighbourhood above.
 ///
 /// `x = n ln 2 + r` with `|r| ≤ ln 2 / 2` (Cody–Waite), a Taylor polynomial of degree 7 in `r`, and `2^n`
 /// written into the exponent. No table, no branch: the loop around it vectorises.
-#[inline]
+#[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
     const LN2_HIGH: f32 = 0.693_359_4;
     const LN2_LOW: f32 = -2.121_944_4e-4;
     // Adding and taking away 1.5 × 2^23 rounds to the nearest integer.
     const ROUND: f32 = 12_582_912.0;
     let x = x.clamp(-87.0, 88.0);
-    let n = (x * std::f32::consts::LOG2_E + ROUND) - ROUND;
+    let rounded = x * std::f32::consts::LOG2_E + ROUND;
+    let n = rounded - ROUND;
     let r = x - n * LN2_HIGH - n * LN2_LOW;
     let p = 1.0 / 5040.0;
     let p = p * r + 1.0 / 720.0;
@@ -26,8 +57,8 @@ pub(crate) fn exp(x: f32) -> f32 {
     let p = p * r + 0.5;
     let p = p * r + 1.0;
     let p = p * r + 1.0;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "n lies in [-126, 127]")]
-    let scale = f32::from_bits(((n as i32 + 127) as u32) << 23);
+    // The low bits of `rounded` are n; a conversion to a whole number would keep the loop from vectorising.
+    let scale = f32::from_bits(rounded.to_bits().wrapping_add(127) << 23);
     p * scale
 }
 
@@ -81,26 +112,32 @@ pub(super) fn add(x: &mut [f32], y: &[f32]) {
 /// `gate ← activation(gate) × up` (Shazeer 2020), for rows of `width` numbers.
 pub(super) fn gated(activation: Activation, gate: &mut [f32], up: &[f32], width: usize) {
     threads::each(gate.len(), gate.chunks_exact_mut(width).zip(up.chunks_exact(width)), |(gate, up)| {
-        match activation {
-            Activation::SwiGlu => {
-                for (g, u) in gate.iter_mut().zip(up) {
-                    *g = *g / (1.0 + exp(-*g)) * u;
-                }
-            }
-            Activation::GeGlu => {
-                // x (1 + tanh y) / 2 = x / (1 + e^(−2y)), with y = √(2/π) (x + 0.044715 x³).
-                const TWICE_ROOT: f32 = 1.595_769;
-                for (g, u) in gate.iter_mut().zip(up) {
-                    let x = *g;
-                    let y = TWICE_ROOT * (x + 0.044_715 * x * x * x);
-                    *g = x / (1.0 + exp(-y)) * u;
-                }
-            }
-        }
+        wide!(gated_row(activation: Activation, gate: &mut [f32], up: &[f32]) -> ());
     });
 }
 
+#[inline(always)]
+fn gated_row(activation: Activation, gate: &mut [f32], up: &[f32]) {
+    match activation {
+        Activation::SwiGlu => {
+            for (g, u) in gate.iter_mut().zip(up) {
+                *g = *g / (1.0 + exp(-*g)) * u;
+            }
+        }
+        Activation::GeGlu => {
+            // x (1 + tanh y) / 2 = x / (1 + e^(−2y)), with y = √(2/π) (x + 0.044715 x³).
+            const TWICE_ROOT: f32 = 1.595_769;
+            for (g, u) in gate.iter_mut().zip(up) {
+                let x = *g;
+                let y = TWICE_ROOT * (x + 0.044_715 * x * x * x);
+                *g = x / (1.0 + exp(-y)) * u;
+            }
+        }
+    }
+}
+
 /// `cap × tanh(x / cap)` for every number.
+#[inline(always)]
 pub(super) fn cap_all(x: &mut [f32], cap: f32) {
     for x in x {
         // tanh y = 1 − 2 / (e^(2y) + 1).
@@ -108,28 +145,37 @@ pub(super) fn cap_all(x: &mut [f32], cap: f32) {
     }
 }
 
-/// Turns the scores of the visible range (at least one) into weights that sum to 1, and the others into 0.
-pub(super) fn softmax(scores: &mut [f32], scale: f32, cap: Option<f32>, visible: std::ops::Range<usize>) {
+/// Turns the scores of the visible range (at least one) into the numerators of their softmax, `e^(s − max)`, and the
+/// others into 0; gives the sum of the numerators.
+pub(super) fn exponentials(
+    scores: &mut [f32],
+    scale: f32,
+    cap: Option<f32>,
+    visible: std::ops::Range<usize>,
+) -> f32 {
     let (before, rest) = scores.split_at_mut(visible.start);
     let (seen, after) = rest.split_at_mut(visible.len());
     before.fill(0.0);
     after.fill(0.0);
-    for score in seen.iter_mut() {
-        *score *= scale;
-    }
-    if let Some(cap) = cap {
-        cap_all(seen, cap);
-    }
-    let most = greatest(seen);
-    for score in seen.iter_mut() {
-        *score = exp(*score - most);
-    }
-    let inverse = 1.0 / lanes_sum(seen);
-    for score in seen {
-        *score *= inverse;
-    }
+    wide!(exponentials_of(seen: &mut [f32], scale: f32, cap: Option<f32>) -> f32)
 }
 
+#[inline(always)]
+fn exponentials_of(seen: &mut [f32], scale: f32, cap: Option<f32>) -> f32 {
+    if let Some(cap) = cap {
+        seen.iter_mut().for_each(|score| *score *= scale);
+        cap_all(seen, cap);
+        let most = greatest(seen);
+        seen.iter_mut().for_each(|score| *score = exp(*score - most));
+    } else {
+        let most = greatest(seen);
+        // Scores are finite or the model's numbers are none; then `most` is none either.
+        seen.iter_mut().for_each(|score| *score = exp((*score - most) * scale));
+    }
+    lanes_sum(seen)
+}
+
+#[inline(always)]
 fn greatest(x: &[f32]) -> f32 {
     let mut lanes = [f32::NEG_INFINITY; 8];
     let (chunks, rest) = x.as_chunks::<8>();
@@ -141,6 +187,7 @@ fn greatest(x: &[f32]) -> f32 {
     rest.iter().chain(&lanes).copied().fold(f32::NEG_INFINITY, f32::max)
 }
 
+#[inline(always)]
 fn lanes_sum(x: &[f32]) -> f32 {
     let mut lanes = [0.0f32; 8];
     let (chunks, rest) = x.as_chunks::<8>();
@@ -173,8 +220,9 @@ mod tests {
     fn hidden_slots_weigh_nothing() {
         // By hand: over scores ln 1, ln 2, ln 5 the weights are 1/8, 2/8, 5/8.
         let mut scores = [7.0, 0.0, 2.0f32.ln(), 5.0f32.ln(), 9.0];
-        softmax(&mut scores, 1.0, None, 1..4);
+        let sum = exponentials(&mut scores, 1.0, None, 1..4);
         for (found, right) in scores.iter().zip([0.0, 0.125, 0.25, 0.625, 0.0]) {
+            let found = found / sum;
             assert!((found - right).abs() < 1e-6, "{scores:?}");
         }
     }

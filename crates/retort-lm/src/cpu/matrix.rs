@@ -5,6 +5,7 @@
 //! multiplication per weight and row.
 
 use super::kernel::{BLOCK, COLUMN_MAX, COLUMNS, Kernel, PAIRS, Panel, Rows, nearest, quantize, scale_of};
+use super::math::wide;
 use super::narrow::{Narrow, NarrowPanel, NarrowRows};
 use super::threads::{self, Shared};
 use crate::gguf::Gguf;
@@ -164,47 +165,53 @@ impl Matrix {
     /// in between: `round((d q + m) / scale)`.
     fn fill_quantized(&self, panel: &mut Panel, column: usize, row: &[u8]) {
         let kind = self.kind;
-        let (weights, bytes, group) = (kind.block_weights(), kind.block_bytes(), kind.group_weights());
-        let (least, greatest) = kind.quant_range();
-        #[expect(clippy::cast_precision_loss, reason = "quants are bytes")]
-        let (least, greatest) = (least as f32, greatest as f32);
-        let mut quants = [0u8; MOST];
-        let mut scales = [(0.0f32, 0.0f32); MOST / 16];
-        let mut out = [0i16; BLOCK];
-        let mut block = 0;
-        for part in row.chunks(MOST / weights * bytes) {
-            let count = part.len() / bytes * weights;
-            let places = quants.chunks_exact_mut(weights).zip(scales.chunks_exact_mut(weights / group));
-            for (raw, (quants, scales)) in part.chunks_exact(bytes).zip(places) {
-                kind.unpack(raw, quants, scales);
+        wide!(fill_column(kind: TensorType, panel: &mut Panel, column: usize, row: &[u8]) -> ());
+    }
+}
+
+/// One column of [`Matrix::fill`], from a row of quantized blocks.
+#[inline(always)]
+fn fill_column(kind: TensorType, panel: &mut Panel, column: usize, row: &[u8]) {
+    let (weights, bytes, group) = (kind.block_weights(), kind.block_bytes(), kind.group_weights());
+    let (least, greatest) = kind.quant_range();
+    #[expect(clippy::cast_precision_loss, reason = "quants are bytes")]
+    let (least, greatest) = (least as f32, greatest as f32);
+    let mut quants = [0u8; MOST];
+    let mut scales = [(0.0f32, 0.0f32); MOST / 16];
+    let mut out = [0i16; BLOCK];
+    let mut block = 0;
+    for part in row.chunks(MOST / weights * bytes) {
+        let count = part.len() / bytes * weights;
+        let places = quants.chunks_exact_mut(weights).zip(scales.chunks_exact_mut(weights / group));
+        for (raw, (quants, scales)) in part.chunks_exact(bytes).zip(places) {
+            kind.unpack(raw, quants, scales);
+        }
+        let groups = scales[..count / group].chunks(BLOCK / group);
+        for (quants, scales) in quants[..count].chunks(BLOCK).zip(groups) {
+            let largest = scales.iter().fold(0.0f32, |largest, (d, m)| {
+                let (a, b) = ((d * least + m).abs(), (d * greatest + m).abs());
+                // A scale that is no number must not be lost in a comparison.
+                if (a + b + largest).is_nan() { f32::NAN } else { largest.max(a).max(b) }
+            });
+            let (scale, inverse) = scale_of(largest, COLUMN_MAX);
+            if quants.len() < BLOCK {
+                out = [0; BLOCK];
             }
-            let groups = scales[..count / group].chunks(BLOCK / group);
-            for (quants, scales) in quants[..count].chunks(BLOCK).zip(groups) {
-                let largest = scales.iter().fold(0.0f32, |largest, (d, m)| {
-                    let (a, b) = ((d * least + m).abs(), (d * greatest + m).abs());
-                    // A scale that is no number must not be lost in a comparison.
-                    if (a + b + largest).is_nan() { f32::NAN } else { largest.max(a).max(b) }
-                });
-                let (scale, inverse) = scale_of(largest, COLUMN_MAX);
-                if quants.len() < BLOCK {
-                    out = [0; BLOCK];
-                }
-                let parts = out.chunks_exact_mut(group).zip(quants.chunks_exact(group));
-                for ((out, quants), (d, m)) in parts.zip(scales) {
-                    let (d, m) = (d * inverse, m * inverse);
-                    if kind.is_symmetric() {
-                        for (out, q) in out.iter_mut().zip(quants) {
-                            *out = nearest(d * f32::from(q.cast_signed()));
-                        }
-                    } else {
-                        for (out, q) in out.iter_mut().zip(quants) {
-                            *out = nearest(d * f32::from(*q) + m);
-                        }
+            let parts = out.chunks_exact_mut(group).zip(quants.chunks_exact(group));
+            for ((out, quants), (d, m)) in parts.zip(scales) {
+                let (d, m) = (d * inverse, m * inverse);
+                if kind.is_symmetric() {
+                    for (out, q) in out.iter_mut().zip(quants) {
+                        *out = nearest(d * f32::from(q.cast_signed()));
+                    }
+                } else {
+                    for (out, q) in out.iter_mut().zip(quants) {
+                        *out = nearest(d * f32::from(*q) + m);
                     }
                 }
-                panel.put(block, column, &out, scale);
-                block += 1;
             }
+            panel.put(block, column, &out, scale);
+            block += 1;
         }
     }
 }
