@@ -1,5 +1,7 @@
 //! What holds for every input: bounds, symmetries and invariances.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests stop at input that is refused")]
+
 use proptest::prelude::*;
 use retort_stats::{
     Bootstrap, BootstrapMethod, Level, Statistic, Winner, auc, balanced_accuracy, brier, cohen_kappa,
