@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::numeric::{
-    centred, check_finite, check_lengths, finite, is_constant, midranks, order, sum_of_squares,
+    centred, check_finite, check_lengths, finite, is_constant, mean, midranks, order, sum_of_squares,
 };
 use crate::{InputError, Place, Statistic, Undefined};
 
@@ -96,10 +96,11 @@ fn alpha_of(values: &[f64], unit_sizes: &[usize], level: Level) -> Result<f64, U
         return Err(Undefined::NoDisagreementByChance);
     }
     // Sums of δ² over ordered pairs; for squared differences that is 2 m Σ(x − mean)², and the factor 2 cancels.
-    let (values, difference): (Vec<f64>, fn(&[f64]) -> f64) = match level {
-        Level::Nominal => (values.to_vec(), unequal_pairs),
-        Level::Ordinal => (centred(&midranks(values)), squared_differences),
-        Level::Interval => (centred(values), squared_differences),
+    let difference = if level == Level::Nominal { unequal_pairs } else { squared_differences };
+    let values = match level {
+        Level::Nominal => values.to_vec(),
+        Level::Ordinal => centred(&midranks(values)),
+        Level::Interval => centred(values),
     };
     let mut rest = values.as_slice();
     let mut observed = 0.0;
@@ -112,15 +113,11 @@ fn alpha_of(values: &[f64], unit_sizes: &[usize], level: Level) -> Result<f64, U
     Ok(1.0 - observed / expected)
 }
 
-/// Half the sum of (a − b)² over ordered pairs of values below 2 in size.
+/// Half the sum of (a − b)² over ordered pairs of values below 2 in size. They are centred without the scaling of
+/// [`centred`], since units must stay comparable.
 fn squared_differences(values: &[f64]) -> f64 {
-    values.len() as f64 * sum_of_squares(&centred_in_place(values))
-}
-
-/// As [`centred`], without its scaling: values of different units must stay comparable.
-fn centred_in_place(values: &[f64]) -> Vec<f64> {
-    let mean = crate::numeric::mean(values);
-    values.iter().map(|value| value - mean).collect()
+    let mean = mean(values);
+    values.len() as f64 * values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>()
 }
 
 /// The number of ordered pairs of different values, halved.

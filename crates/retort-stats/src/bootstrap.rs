@@ -19,7 +19,8 @@ pub const MIN_DEFINED_SHARE: f64 = 0.9;
 /// Rows that share a prompt are no independent evidence; draw them together with [`Bootstrap::by_cluster`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bootstrap {
-    /// The seed of [`SplitMix64`]; recorded in the [`Interval`].
+    /// The seed of [`SplitMix64`]; recorded in the [`Interval`]. Take one below 2^53 where JavaScript reads the result, or
+    /// it is rounded there.
     pub seed: u64,
     /// How many resamples, 2 to 1,000,000.
     pub resamples: usize,

@@ -32,8 +32,8 @@ pub struct RougeL {
 /// the candidate's (P) and of the reference's (R), and F_β = (1+β²)PR/(R+β²P). β = 1 weighs both alike; a larger one
 /// favours recall. Source: Lin, "ROUGE: A package for automatic evaluation of summaries" (2004).
 ///
-/// F_β is computed as (1+β²)·common/(candidate + β²·reference), which is the same and has a value when nothing is
-/// common: an empty response earns 0, and does not drop out of a mean. A β that is not above 0 and at most 1000 is
+/// F_β is computed as common/(weighted mean of both numbers of words, 1 to β²), which is the same and has a value when
+/// nothing is common: an empty response earns 0, and does not drop out of a mean. A β that is not above 0 and at most 1000 is
 /// refused.
 pub fn rouge_l(candidate: &str, reference: &str, beta: f64) -> Result<RougeL, InputError> {
     if !(beta > 0.0 && beta <= 1000.0) {
@@ -46,14 +46,14 @@ pub fn rouge_l(candidate: &str, reference: &str, beta: f64) -> Result<RougeL, In
     let (candidate, reference) = (words(candidate), words(reference));
     let common = longest_common_subsequence(&candidate, &reference);
     let (c, r) = (candidate.len() as f64, reference.len() as f64);
-    let weight = beta * beta;
+    let candidate_weight = 1.0 / (1.0 + beta * beta);
     let share = |of: usize, side: Side| match of {
         0 => Statistic::Undefined(Undefined::NoWords { side }),
         _ => Statistic::Value(common as f64 / of as f64),
     };
     Ok(RougeL {
         f: share(reference.len(), Side::Second)
-            .map(|_| ((1.0 + weight) * common as f64 / (c + weight * r)).min(1.0)),
+            .map(|_| (common as f64 / (r + (c - r) * candidate_weight)).min(1.0)),
         precision: share(candidate.len(), Side::First),
         recall: share(reference.len(), Side::Second),
         beta,
