@@ -171,8 +171,9 @@ struct JudgeRequest {
     #[serde(default)]
     reference: Option<String>,
     rubrics: Vec<Rubric>,
+    /// An option, since callers write `wording: undefined` for an absent one.
     #[serde(default)]
-    wording: Wording,
+    wording: Option<Wording>,
 }
 
 #[derive(Deserialize)]
@@ -307,7 +308,7 @@ impl Engine {
     ) -> Result<JsJudgeRecord, Error> {
         let JudgeRequest { prompt, response, reference, rubrics, wording } =
             from_js(request.into(), "request")?;
-        let request = Request { prompt, response, reference, rubrics, wording };
+        let request = Request { prompt, response, reference, rubrics, wording: wording.unwrap_or_default() };
         let mut listener = Listener { on_event: Function::from(JsValue::from(on_event)), cancel };
         let start = js_sys::Date::now();
         let judgement =

@@ -58,7 +58,7 @@ enum Ask {
         #[serde(default)]
         gpu: bool,
     },
-    /// The GPU's rate at a plain matrix product in f32: `{flops_per_second, kernel, size}`.
+    /// The GPU's rate at a plain matrix product in f32: `{seconds, flops_per_second, kernel, size}`.
     GpuRate,
 }
 

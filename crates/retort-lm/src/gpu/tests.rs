@@ -432,7 +432,6 @@ fn load_on(gpu: Gpu, bytes: &[u8]) -> Result<GpuBackend, LmError> {
 }
 
 fn load_error(gpu: Gpu, bytes: &[u8]) -> LmError {
-    // Not `unwrap_err`, which would print a whole backend.
     load_on(gpu, bytes).expect_err("loading fails")
 }
 
