@@ -69,7 +69,8 @@ test("the relaxed file gives the plain one's scores", { timeout: 600_000 }, asyn
   }
   scores[0].forEach((verdict, index) => {
     assert.equal(verdict.kind, "scored");
-    assert.ok(Math.abs(verdict.expected - scores[1][index].expected) < 1e-3, `${verdict.expected} and ${scores[1][index].expected}`);
+    // The relaxed file's activations have 14 bits, and the plain one's 16.
+    assert.ok(Math.abs(verdict.expected - scores[1][index].expected) < 0.02, `${verdict.expected} and ${scores[1][index].expected}`);
   });
 });
 
