@@ -1,6 +1,6 @@
 /** Getting a model: cache, interruptions, missing storage, files of one's own, and what can go wrong. */
 import { readFileSync } from "node:fs";
-import { WATCH_HEAP, done, expect, fill, heapOf, open, press, ready, test } from "./fixtures.ts";
+import { type Gate, WATCH_HEAP, done, expect, fill, heapOf, open, press, ready, test } from "./fixtures.ts";
 import { FAKE, TINY_MODEL } from "./servers.ts";
 
 /** A valid small model; the stand-in engine accepts anything that begins like one. */
@@ -182,18 +182,20 @@ test("an adapter is applied, shown, recorded and removed", async ({ page, gate }
   await expect(error).toContainText("an adapter in place of a model");
 });
 
-test("the wasm file with relaxed SIMD is fetched where it can be run, and only there", async ({ page, gate }) => {
-  test.skip(FAKE, "The stand-in engine has no wasm file.");
-  const fetched = () => gate.seen.map(({ path }) => /\/(retort\w*_bg)-.*\.wasm$/.exec(path)?.[1]).filter(Boolean);
-  await open(page, gate);
-  await ready(page);
-  expect(fetched()).toEqual(["retort_relaxed_bg"]);
-  gate.seen.length = 0;
-  gate.workerPrelude = "WebAssembly.validate = () => false;";
-  await open(page, gate);
-  await ready(page);
-  expect(fetched()).toEqual(["retort_bg"]);
-});
+const fetched = (gate: Gate) => gate.seen.map(({ path }) => /\/(retort\w*_bg)-.*\.wasm$/.exec(path)?.[1]).filter(Boolean);
+for (const [where, prelude, file] of [
+  ["knows relaxed SIMD", null, "retort_relaxed_bg"],
+  ["does not know it", "WebAssembly.validate = () => false;", "retort_bg"],
+  ["gets it wrong", "WebAssembly.Instance = class { exports = { f: () => -130048 } };", "retort_bg"],
+] as const) {
+  test(`a browser that ${where} fetches ${file} and no other wasm file`, async ({ page, gate }) => {
+    test.skip(FAKE, "The stand-in engine has no wasm file.");
+    if (prelude !== null) gate.workerPrelude = prelude;
+    await open(page, gate);
+    await ready(page);
+    expect(fetched(gate)).toEqual([file]);
+  });
+}
 
 test("twenty models loaded one after the other take no more memory than two (P42)", async ({ page, gate }) => {
   test.skip(FAKE, "The stand-in engine has no memory of its own.");

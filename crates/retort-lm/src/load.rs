@@ -124,7 +124,7 @@ pub async fn load(
     if report(LoadStage::Header, 0) == Flow::Stop {
         return Err(LmError::Cancelled);
     }
-    let gguf = Gguf::read(&mut *source)?;
+    let mut gguf = Gguf::read(&mut *source)?;
     if gguf.text("general.type")? == Some("adapter") {
         return Err(LmError::Unsupported {
             name: gguf.name.clone(),
@@ -135,6 +135,8 @@ pub async fn load(
     let config = Config::read(&gguf, &mut *source)?;
     // The tokenizer and the template are checked before a hundred megabytes are read.
     let parts = Parts::read(&gguf, &config, &mut *source)?;
+    // Before the weights, which then take its place in memory.
+    gguf.forget_vocabulary();
 
     let (gpu, reason) = match choice {
         BackendChoice::Cpu => (None, "You chose the CPU.".to_owned()),

@@ -78,6 +78,11 @@ impl Gguf {
         Ok(Self { name, size, metadata, tensors })
     }
 
+    /// Lets go of the vocabulary, which a tokenizer has its own copy of: some megabytes in tens of thousands of texts.
+    pub fn forget_vocabulary(&mut self) {
+        self.metadata.retain(|key, _| !key.starts_with("tokenizer."));
+    }
+
     /// The metadata value under this key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Value> {
