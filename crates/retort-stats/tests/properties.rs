@@ -1,6 +1,6 @@
 //! What holds for every input: bounds, symmetries and invariances.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests stop at input that is refused")]
+#![expect(clippy::unwrap_used, reason = "a test stops at input that is refused")]
 
 use proptest::prelude::*;
 use retort_stats::{

@@ -1,7 +1,7 @@
 //! Every figure against scipy, scikit-learn, krippendorff, numpy or rouge_score, to 1e-9, through the files that
 //! `fixtures/make_fixtures.py` made; and wrong figures, of the kinds that are in use, to see that they are caught.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "helpers of tests stop at a broken fixture")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test stops at a broken fixture")]
 
 use retort_stats::{
     Bootstrap, BootstrapMethod, InputError, Level, Statistic, auc, balanced_accuracy, brier,
