@@ -655,8 +655,13 @@ fn p44_a_hostile_template_ends_in_an_error() {
         assert_eq!(error.code(), "template", "{hostile}: {error}");
     }
     // What real templates do with it still works.
-    let tools = with_template("{{ {'a': [1, 'x']} | tojson }}{{ {'a': 1} | tojson(indent=2) }}{{ messages[0].content }}");
-    assert_eq!(tools.unwrap().render(&[("user", "!")], false).unwrap(), "{\"a\": [1, \"x\"]}{\n  \"a\": 1\n}!");
+    let tools = with_template(
+        "{{ {'a': [1, 'x']} | tojson }}{{ {'a': 1} | tojson(indent=2) }}{{ messages[0].content }}",
+    );
+    assert_eq!(
+        tools.unwrap().render(&[("user", "!")], false).unwrap(),
+        "{\"a\": [1, \"x\"]}{\n  \"a\": 1\n}!"
+    );
 }
 
 #[test]
@@ -669,6 +674,7 @@ fn an_exchange_is_what_stands_around_a_message_and_its_answer() {
     assert_eq!(exchange.between, template("<|im_end|>\n<|im_start|>assistant\n"));
     assert_eq!(exchange.close, template("<|im_end|>\n"));
     // A template that writes no answers cannot be used for rewards.
-    let deaf = with_template("{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}").unwrap();
+    let deaf =
+        with_template("{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}").unwrap();
     assert_eq!(deaf.exchange().unwrap_err().code(), "template");
 }
