@@ -102,8 +102,10 @@ fn marker(line: &str) -> Option<Marker> {
         let space = rest.len() - rest.trim_start().len();
         (space > 0 || rest.is_empty()).then_some(length + space)
     };
-    if matches!(first, '-' | '*' | '+') {
-        return space_behind(1).map(|length| Marker { is_numbered: false, number: 0, length });
+    if matches!(first, '-' | '*' | '+')
+        && let Some(length) = space_behind(1)
+    {
+        return Some(Marker { is_numbered: false, number: 0, length });
     }
     if BULLET_SIGNS.contains(first) {
         let rest = line.get(first.len_utf8()..)?;
