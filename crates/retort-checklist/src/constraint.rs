@@ -191,7 +191,7 @@ pub enum Constraint {
         code: String,
     },
     /// The whole response stands within quotation marks: `"…"`, `“…”`, `„…“`, `«…»`, `「…」`.
-    Quoted,
+    Quoted {},
     /// A postscript: a line behind some other text that begins with the marker. Full stops within the marker may be
     /// left out (`PS`), and marks of emphasis may stand before it.
     Postscript {
@@ -659,7 +659,7 @@ impl Constraint {
                 condition.check_at(&join("condition".to_owned()), depth + 1)?;
                 then.check_at(&join("then".to_owned()), depth + 1)
             }
-            Self::Case { .. } | Self::Quoted => Ok(()),
+            Self::Case { .. } | Self::Quoted {} => Ok(()),
         }
     }
 }

@@ -105,7 +105,7 @@ fn verify_in(constraint: &Constraint, text: &Segmented<'_>) -> Finding {
             Some(tongue) => language::verify(text, tongue),
             None => Finding::not_applicable(format!("the language {code:?} is not known")),
         },
-        Constraint::Quoted => {
+        Constraint::Quoted {} => {
             let inner = trimmed(text.text);
             if is_quoted(text.slice(&inner)) {
                 Finding::met("the whole response stands within quotation marks").at(inner)

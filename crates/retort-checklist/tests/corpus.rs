@@ -1,4 +1,5 @@
 //! The corpora: instructions with the constraints that they set, and responses with the verdicts that they must get.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by it")]
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,5 @@
 //! What holds for every constraint and every response.
+#![expect(clippy::expect_used, reason = "a test fails by it")]
 
 use proptest::prelude::*;
 use retort_checklist::{
@@ -41,7 +42,7 @@ fn all_constraints() -> Vec<Constraint> {
             all.push(Constraint::Within { which, unit, constraint });
         }
     }
-    let pair = || vec![Constraint::required("a"), Constraint::Quoted];
+    let pair = || vec![Constraint::required("a"), Constraint::Quoted {}];
     all.push(Constraint::All { of: pair() });
     all.push(Constraint::Any { of: pair() });
     all.push(Constraint::Not {
@@ -49,7 +50,7 @@ fn all_constraints() -> Vec<Constraint> {
     });
     all.push(Constraint::If {
         condition: Box::new(Constraint::required("a")),
-        then: Box::new(Constraint::Quoted),
+        then: Box::new(Constraint::Quoted {}),
     });
     all
 }
@@ -170,7 +171,7 @@ fn what_makes_no_sense_is_refused_with_a_way_out() {
 
 #[test]
 fn constraints_too_deep_are_refused() {
-    let mut constraint = Constraint::Quoted;
+    let mut constraint = Constraint::Quoted {};
     for _ in 0..retort_checklist::MAX_DEPTH {
         constraint = Constraint::Not { constraint: Box::new(constraint) };
     }
