@@ -25,7 +25,7 @@ pub const MAX_DEPTH: usize = 16;
 /// writes. What the words mean ("word", "sentence", "bullet") is said at [`Unit`]; how texts are compared, at
 /// [`Constraint::Phrase`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case", try_from = "crate::read::Raw")]
 pub enum Constraint {
     /// So many of something: lengths, and whatever can be counted. "Use bullet points" is at least one bullet, "no
     /// commas" at most no comma, "write the formulas in LaTeX" at least one formula.
@@ -48,13 +48,13 @@ pub enum Constraint {
         /// The words, or any other text.
         text: String,
         /// How often.
-        #[serde(default = "some", skip_serializing_if = "is_some_limit")]
+        #[serde(skip_serializing_if = "is_some_limit")]
         limit: Limit,
         /// Whether it also counts within words: for letters and parts of words.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(skip_serializing_if = "is_false")]
         inside_words: bool,
         /// Whether capitals matter.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(skip_serializing_if = "is_false")]
         case_sensitive: bool,
     },
     /// The response begins with this text, compared as in [`Phrase`](Self::Phrase). White space and Markdown's marks
@@ -63,10 +63,10 @@ pub enum Constraint {
         /// The beginning.
         text: String,
         /// Whether a word may go on behind it.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(skip_serializing_if = "is_false")]
         inside_words: bool,
         /// Whether capitals matter.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(skip_serializing_if = "is_false")]
         case_sensitive: bool,
     },
     /// The response ends with this text, compared as in [`Phrase`](Self::Phrase). Behind it white space, Markdown's
@@ -76,24 +76,24 @@ pub enum Constraint {
         /// The ending.
         text: String,
         /// Whether a word may have begun before it.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(skip_serializing_if = "is_false")]
         inside_words: bool,
         /// Whether capitals matter.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(skip_serializing_if = "is_false")]
         case_sensitive: bool,
     },
     /// JSON as RFC 8259 defines it: no comments, no trailing commas.
     Json {
         /// Whether the response is nothing else, or holds JSON somewhere (by default: nothing else). One code block
         /// round the whole is allowed.
-        #[serde(default, skip_serializing_if = "is_whole")]
+        #[serde(skip_serializing_if = "is_whole")]
         place: Place,
         /// Keys that the outermost object has (of an array: that each of its objects has). Others may stand beside.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         keys: Vec<String>,
         /// A JSON Schema of the keywords in [`SCHEMA_KEYWORDS`](crate::SCHEMA_KEYWORDS); any other is refused, since a
         /// keyword passed over would make a verdict that is not exact.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         schema: Option<Value>,
     },
     /// Comma-separated values as RFC 4180 defines them: all records of equal length, at least two columns (unless a
@@ -101,31 +101,31 @@ pub enum Constraint {
     Csv {
         /// Whether the response is nothing else, or holds a code block with CSV (by default: nothing else; one code
         /// block round the whole is allowed).
-        #[serde(default, skip_serializing_if = "is_whole")]
+        #[serde(skip_serializing_if = "is_whole")]
         place: Place,
         /// What stands between two fields: `,`, `;`, `|` or a tab.
-        #[serde(default = "comma", skip_serializing_if = "is_comma")]
+        #[serde(skip_serializing_if = "is_comma")]
         separator: char,
         /// The columns' names in the first record, in this order; compared as in [`Phrase`](Self::Phrase).
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         header: Vec<String>,
         /// How many columns.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         columns: Option<Limit>,
         /// How many records behind the first, which is taken for the header.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         rows: Option<Limit>,
     },
     /// A Markdown table, as GitHub defines it, that has what is asked for.
     Table {
         /// The columns' names, in this order.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         header: Vec<String>,
         /// How many columns.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         columns: Option<Limit>,
         /// How many rows below the header.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         rows: Option<Limit>,
     },
     /// A code block in a language. What is then checked is said at [`CodeCheck`](crate::CodeCheck): some languages are
@@ -134,19 +134,19 @@ pub enum Constraint {
         /// The language by one of the names that it goes by, such as `python` or `js`.
         language: String,
         /// Whether the response is nothing else but the block (or the bare code), or holds it (by default: holds it).
-        #[serde(default = "somewhere", skip_serializing_if = "is_somewhere")]
+        #[serde(skip_serializing_if = "is_somewhere")]
         place: Place,
     },
     /// Headings of a level, or with a text. All headings of any level: count [`Unit::Heading`].
     Heading {
         /// 1 to 6.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         level: Option<u8>,
         /// The whole text, compared as in [`Phrase`](Self::Phrase).
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         text: Option<String>,
         /// How many.
-        #[serde(default = "some", skip_serializing_if = "is_some_limit")]
+        #[serde(skip_serializing_if = "is_some_limit")]
         limit: Limit,
     },
     /// Sections with these titles are all there. A title is a Markdown heading, a line that is emphasised as a whole,
@@ -156,7 +156,7 @@ pub enum Constraint {
         /// The titles.
         titles: Vec<String>,
         /// Whether they stand in this order.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(skip_serializing_if = "is_false")]
         ordered: bool,
     },
     /// Sections that are marked by a word and a number, as in `Section 1`, `Section 2`: lines that begin so.
@@ -196,7 +196,7 @@ pub enum Constraint {
     /// left out (`PS`), and marks of emphasis may stand before it.
     Postscript {
         /// `P.S.` or `P.P.S.`.
-        #[serde(default = "ps", skip_serializing_if = "is_ps")]
+        #[serde(skip_serializing_if = "is_ps")]
         marker: String,
     },
     /// The response begins with this text, word for word ([`Starts`](Self::Starts) says how it is compared; quotation
@@ -205,7 +205,7 @@ pub enum Constraint {
         /// What is to be repeated.
         text: String,
         /// Whether something has to follow.
-        #[serde(default = "yes", skip_serializing_if = "is_true")]
+        #[serde(skip_serializing_if = "is_true")]
         then_answer: bool,
     },
     /// The response chooses one of the options, compared as in [`Phrase`](Self::Phrase).
@@ -215,7 +215,7 @@ pub enum Constraint {
         /// `whole`: the response is one option and nothing else but punctuation, quotation marks and marks of emphasis.
         /// `start`: it begins with one. `somewhere`: exactly one of them occurs in it; an option within a longer one
         /// ("blue" in "light blue") does not count.
-        #[serde(default, skip_serializing_if = "is_whole")]
+        #[serde(skip_serializing_if = "is_whole")]
         place: Place,
     },
     /// A part of the response, or each of its parts, meets a constraint. Not applicable to each of no parts; not met by
@@ -737,10 +737,6 @@ impl Unit {
     }
 }
 
-const fn some() -> Limit {
-    Limit::SOME
-}
-
 fn is_some_limit(limit: &Limit) -> bool {
     *limit == Limit::SOME
 }
@@ -748,10 +744,6 @@ fn is_some_limit(limit: &Limit) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
 fn is_false(value: &bool) -> bool {
     !*value
-}
-
-const fn yes() -> bool {
-    true
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -763,24 +755,12 @@ fn is_whole(place: &Place) -> bool {
     *place == Place::Whole
 }
 
-const fn somewhere() -> Place {
-    Place::Somewhere
-}
-
 fn is_somewhere(place: &Place) -> bool {
     *place == Place::Somewhere
 }
 
-const fn comma() -> char {
-    ','
-}
-
 fn is_comma(separator: &char) -> bool {
     *separator == ','
-}
-
-fn ps() -> String {
-    "P.S.".to_owned()
 }
 
 fn is_ps(marker: &String) -> bool {

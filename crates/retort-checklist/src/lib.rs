@@ -22,6 +22,7 @@ mod json;
 mod language;
 mod limit;
 mod outline;
+mod read;
 mod segment;
 mod text;
 mod verify;

@@ -162,9 +162,12 @@ fn what_makes_no_sense_is_refused_with_a_way_out() {
         "code: the language \"xx\" is not known; use one of the ISO 639-1 codes that languages() lists"
     );
     // Unknown fields and kinds are no data at all.
-    for json in
-        [r#"{"kind": "quoted", "by": 3}"#, r#"{"kind": "rhyme"}"#, r#"{"kind": "count", "what": "word"}"#]
-    {
+    for json in [
+        r#"{"kind": "quoted", "by": 3}"#,
+        r#"{"kind": "rhyme"}"#,
+        r#"{"kind": "count", "what": "word"}"#,
+        r#"{"kind": "quoted", "text": "x"}"#,
+    ] {
         assert!(serde_json::from_str::<Constraint>(json).is_err(), "{json}");
     }
 }
