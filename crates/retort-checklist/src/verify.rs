@@ -152,7 +152,7 @@ fn number(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// "at most 3 were asked for", "none was asked for".
+/// "at most 3 were asked for", "none was wanted".
 fn asked(limit: Limit) -> String {
     match limit.canonical() {
         Limit::AtMost(0) => "none was wanted".to_owned(),
