@@ -224,6 +224,8 @@ pub enum Constraint {
         /// Which of the parts.
         which: Which,
         /// What a part is: word, sentence, paragraph, line, item, bullet, numbered item, heading, table, code block.
+        /// An item is its own text without its mark and without the items within it, a heading its text without `#`, a
+        /// code block what stands between its fences.
         unit: Unit,
         /// What is asked of it.
         constraint: Box<Constraint>,
@@ -260,7 +262,7 @@ pub enum Constraint {
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// A word by Unicode Standard Annex 29: what stands between word boundaries and has a letter or digit. "don't",
-    /// "3.14" and "example.com" are one word, "well-known" is two, "https://example.com/a" is three; each Han or
+    /// "3.14" and "example.com" are one word, "well-known" is two, `https://example.com/a` is three; each Han or
     /// hiragana character is one, a run of katakana is one. The number of a list item counts, as does code.
     Word,
     /// A sentence by Unicode Standard Annex 29 within one paragraph or list item, with a letter or digit in it. Beyond

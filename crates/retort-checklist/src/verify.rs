@@ -460,7 +460,10 @@ fn divided(text: &Segmented<'_>, by: &str, limit: Limit) -> Finding {
 
 fn only(text: &Segmented<'_>, what: Unit) -> Finding {
     let is_one = |kind: &Kind| match what {
-        Unit::Bullet => matches!(kind, Kind::Item { is_numbered: false, .. }),
+        // Items within an item may be of the other kind.
+        Unit::Bullet => {
+            matches!(kind, Kind::Item { is_numbered: false, .. } | Kind::Item { is_nested: true, .. })
+        }
         Unit::NumberedItem => {
             matches!(kind, Kind::Item { is_numbered: true, .. } | Kind::Item { is_nested: true, .. })
         }

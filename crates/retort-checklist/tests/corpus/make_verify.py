@@ -177,6 +177,37 @@ for what, rows in COUNTED.items():
         if n:
             no(count(what, at_most=n - 1), text, n)
 
+# Whole answers as models write them, each unit counted by eye.
+ANSWERS = [
+    (
+        "# Morning routine\n\nHere are three habits, based on experience:\n\n1. **Wake up early.** It gives you time.\n"
+        "   - Set one alarm.\n   - Put the phone away.\n2. **Drink water.** Dr. Lee's advice: two glasses, i.e. about 0.5 "
+        "litres.\n3. **Move!**\n\n```python\nprint(\"go, go\")\n```\n\nWant to know more? See "
+        "https://example.com/habits.\n\n*Good luck!*",
+        {"heading": 1, "numbered_item": 3, "bullet": 2, "item": 3, "code_block": 1, "link": 1, "question": 1,
+         "paragraph": 3, "sentence": 11, "comma": 3, "highlight": 4, "number": 4, "emoji": 0, "quotation": 0, "line": 12},
+    ),
+    (
+        "Sure! Here is the table:\r\n\r\n| City | Country |\r\n|:--|--:|\r\n| Porto | Portugal |\r\n| Turku | Finland |"
+        "\r\n\r\nBoth are ports.\r\n",
+        {"table": 1, "paragraph": 2, "sentence": 3, "line": 6, "word": 14, "comma": 0, "heading": 0, "item": 0},
+    ),
+    (
+        "ok so 😀 first: buy milk. then, call mom!! see u 2morrow?",
+        {"sentence": 3, "word": 11, "emoji": 1, "question": 1, "number": 1, "comma": 1, "uppercase_word": 0, "paragraph": 1},
+    ),
+    (
+        "**Plan**\n\n* Day 1: Rome\n    * Morning: Forum\n    * Evening: Trastevere\n* Day 2: Naples\n\n---\n\n> Note: "
+        "trains cost $20 to $30.\n\nDear [name], “enjoy” it!",
+        {"bullet": 2, "item": 2, "paragraph": 2, "formula": 0, "placeholder": 1, "quotation": 1, "highlight": 1, "heading": 0,
+         "sentence": 7, "number": 4, "line": 8},
+    ),
+]
+for text, counts in ANSWERS:
+    for what, n in counts.items():
+        met(count(what, exactly=n), text, n)
+        no(count(what, at_least=n + 1), text, n)
+
 # Limits: the words are "w" so many times.
 def words(n):
     return " ".join(["w"] * n)
@@ -403,7 +434,7 @@ for verdict, what, response in [
     (met, "bullet", "- a\n- b"), (no, "bullet", "Here:\n- a\n- b"), (no, "bullet", "1. a"), (met, "bullet", "- a\n\n- b\n\n"),
     (no, "bullet", "- a\n- b\n\nHope this helps!"), (met, "item", "1. a\n2. b\n- c"), (met, "numbered_item", "1. a\n   - x\n2. b"),
     (no, "numbered_item", "1. a\n- b"), (met, "table", T2), (no, "table", "A table:\n\n" + T2), (met, "code_block", block("py", "x")),
-    (no, "code_block", "x"), (met, "heading", "# A\n## B"), (no, "heading", "# A\ntext"), (no, "bullet", ""), (met, "bullet", "- a\n  goes on"),
+    (no, "code_block", "x"), (met, "heading", "# A\n## B"), (no, "heading", "# A\ntext"), (no, "bullet", ""), (met, "bullet", "- a\n  goes on"), (met, "bullet", "- a\n  1. x\n- b"),
 ]:
     verdict(c("only", what=what), response)
 na(c("only", what="word"), "x")
@@ -494,7 +525,7 @@ def within(which, unit, constraint):
 short = count("word", at_most=3)
 for verdict, constraint, response in [
     (met, within("each", "bullet", short), "- a b c\n- d"), (no, within("each", "bullet", short), "- a b c d\n- e"), (na, within("each", "bullet", short), "text"),
-    (met, within("each", "numbered_item", short), "1. a b c\n2. d"), (met, within("first", "sentence", short), "One two. Three four five six."),
+    (met, within("each", "numbered_item", short), "1. a b c\n2. d"), (met, within("each", "item", short), "- a b c\n  - d e f\n- g"), (met, within("first", "sentence", short), "One two. Three four five six."),
     (no, within("last", "sentence", short), "One two. Three four five six."), (met, within({"nth": 2}, "paragraph", c("starts", text="Yet")), "One.\n\nYet two."),
     (no, within({"nth": 3}, "paragraph", c("starts", text="Yet")), "One.\n\nYet two."), (no, within("first", "line", short), ""),
     (met, within("each", "line", c("starts", text="S", inside_words=True)), "She sells\nsea shells"), (no, within("each", "line", c("starts", text="S", inside_words=True)), "She sells\nby the sea"),
