@@ -117,22 +117,35 @@ const HOSTILE: &[&str] = &[
     "The lazy dog sleeps. ",
 ];
 
+/// How long it takes, the best of up to five times: another process may have had the processor.
+fn best(most: Duration, mut run: impl FnMut()) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..5 {
+        let start = Instant::now();
+        run();
+        best = best.min(start.elapsed());
+        if best < most {
+            break;
+        }
+    }
+    best
+}
+
 #[test]
 fn no_response_takes_more_than_linear_time() {
-    // In a debug build, on a busy machine: generous in what it allows, but what is quadratic in characters takes
-    // minutes here.
-    const LENGTH: usize = 60_000;
-    const MOST: Duration = Duration::from_secs(2);
+    // In a debug build on a busy machine the slowest takes some 200 ms; one that was made to compare every run of
+    // backticks with every later one took 900 ms, and most of what is quadratic takes minutes.
+    const LENGTH: usize = 100_000;
+    const MOST: Duration = Duration::from_millis(500);
     let constraints = constraints();
     for piece in HOSTILE {
         let text = piece.repeat(LENGTH / piece.len());
-        let start = Instant::now();
+        let prepared = best(MOST, || drop(Response::new(&text)));
+        assert!(prepared < MOST, "{piece:?} prepared in {prepared:?}");
         let response = Response::new(&text);
-        assert!(start.elapsed() < MOST, "{piece:?} prepared in {:?}", start.elapsed());
         for constraint in &constraints {
-            let start = Instant::now();
-            let _ = response.verify(constraint);
-            assert!(start.elapsed() < MOST, "{piece:?}: {constraint:?} took {:?}", start.elapsed());
+            let took = best(MOST, || drop(response.verify(constraint)));
+            assert!(took < MOST, "{piece:?}: {constraint:?} took {took:?}");
         }
     }
 }
@@ -148,8 +161,7 @@ fn times() {
     let response = Response::new(&text);
     println!("{} bytes; prepared in {:?}", text.len(), start.elapsed());
     for constraint in constraints() {
-        let start = Instant::now();
-        let _ = response.verify(&constraint);
-        println!("{:>12?}  {}", start.elapsed(), serde_json::to_string(&constraint).expect("data"));
+        let took = best(Duration::ZERO, || drop(response.verify(&constraint)));
+        println!("{took:>12?}  {}", serde_json::to_string(&constraint).expect("data"));
     }
 }
