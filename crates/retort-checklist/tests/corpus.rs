@@ -1,0 +1,147 @@
+//! The corpora: instructions with the constraints that they set, and responses with the verdicts that they must get.
+#![expect(clippy::expect_used, clippy::panic, reason = "a test fails by it")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use retort_checklist::{Constraint, Verdict, verify};
+use serde::Deserialize;
+
+fn rows<T: for<'de> Deserialize<'de>>(name: &str) -> Vec<T> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(name);
+    let text = std::fs::read_to_string(&path).expect("the corpus is there");
+    text.split('\n')
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(index, line)| match serde_json::from_str(line) {
+            Ok(row) => row,
+            Err(error) => panic!("{name}:{}: {error}", index + 1),
+        })
+        .collect()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    constraint: Constraint,
+    response: String,
+    verdict: Verdict,
+    count: Option<u64>,
+    note: Option<String>,
+}
+
+#[test]
+fn verifiers_are_exact_on_every_case() {
+    let cases: Vec<Case> = rows("verify.jsonl");
+    assert!(cases.len() >= 600, "{} cases; at least 600 are to be held", cases.len());
+    let mut wrong = Vec::new();
+    for (index, case) in cases.iter().enumerate() {
+        let finding = verify(&case.constraint, &case.response);
+        let counted = case.count.is_none() || case.count == finding.count;
+        if finding.verdict != case.verdict || !counted {
+            wrong.push(format!(
+                "line {}: {:?} on {:?}: {:?} {:?} expected ({:?}), found {:?} {:?}: {}",
+                index + 1,
+                case.constraint,
+                case.response,
+                case.verdict,
+                case.count,
+                case.note,
+                finding.verdict,
+                finding.count,
+                finding.sentence
+            ));
+        }
+        assert!(!finding.sentence.is_empty());
+        for span in &finding.evidence {
+            assert!(case.response.get(span.clone()).is_some(), "line {}: {span:?}", index + 1);
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Instruction {
+    id: String,
+    instruction: String,
+    constraints: Vec<Constraint>,
+    /// Why it is a trap, or what else is to be said.
+    #[serde(default)]
+    note: Option<String>,
+}
+
+fn kinds(constraint: &Constraint, found: &mut BTreeSet<String>) {
+    let value = serde_json::to_value(constraint).expect("data");
+    found.insert(
+        value.get("kind").and_then(|kind| kind.as_str()).expect("every constraint has a kind").to_owned(),
+    );
+    match constraint {
+        Constraint::All { of } | Constraint::Any { of } => of.iter().for_each(|one| kinds(one, found)),
+        Constraint::Not { constraint } | Constraint::Within { constraint, .. } => kinds(constraint, found),
+        Constraint::If { condition, then } => {
+            kinds(condition, found);
+            kinds(then, found);
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_first_half_of_the_instructions_is_sound() {
+    let instructions: Vec<Instruction> = rows("first.jsonl");
+    assert!(instructions.len() >= 100, "{} instructions; at least 100 are to be held", instructions.len());
+    let mut ids = BTreeSet::new();
+    let mut texts = BTreeSet::new();
+    let mut found = BTreeSet::new();
+    for row in &instructions {
+        assert!(ids.insert(&row.id), "{}: the id occurs twice", row.id);
+        assert!(texts.insert(&row.instruction), "{}: the instruction occurs twice", row.id);
+        assert!(!row.instruction.trim().is_empty(), "{}: no text", row.id);
+        assert!(
+            !row.constraints.is_empty() || row.note.is_some(),
+            "{}: say why nothing is asked for",
+            row.id
+        );
+        for constraint in &row.constraints {
+            if let Err(invalid) = constraint.check() {
+                panic!("{}: {invalid}", row.id);
+            }
+            assert_eq!(constraint.clone().canonical(), *constraint, "{}: not in canonical form", row.id);
+            let text = serde_json::to_string(constraint).expect("data");
+            let again: Constraint = serde_json::from_str(&text).expect("what was written is read");
+            assert_eq!(again, *constraint, "{}", row.id);
+            kinds(constraint, &mut found);
+        }
+    }
+    // Every kind of the vocabulary, as it is called in files.
+    let all = [
+        "count",
+        "phrase",
+        "starts",
+        "ends",
+        "json",
+        "csv",
+        "table",
+        "code",
+        "heading",
+        "sections",
+        "numbered_sections",
+        "divided",
+        "only",
+        "case",
+        "language",
+        "quoted",
+        "postscript",
+        "repeats",
+        "choice",
+        "within",
+        "all",
+        "any",
+        "not",
+        "if",
+    ];
+    let missing: Vec<&str> = all.into_iter().filter(|kind| !found.contains(*kind)).collect();
+    assert!(missing.is_empty(), "no instruction sets {missing:?}");
+    assert_eq!(found.len(), all.len(), "a kind is missing in the list above: {found:?}");
+}
