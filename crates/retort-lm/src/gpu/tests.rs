@@ -186,8 +186,8 @@ fn whole_numbers_agree_with_their_twins() {
     });
 }
 
-/// Infinity among 32 numbers makes them all no numbers, so that the logits are none either; numbers whose inverse would
-/// be infinite are zeros.
+/// Infinity among 32 numbers makes them all no numbers, so that the logits are none either; numbers whose inverse
+/// would be infinite are zeros.
 #[test]
 fn whole_numbers_of_what_is_not_finite_or_tiny() {
     let gpu = gpu();
@@ -253,12 +253,10 @@ fn planted_faults_are_caught() {
     let mut kernels = check::other_kernels();
     kernels.extend([5, 16, 32].map(|head4| Kernel::Attention { head4 }));
     // Not every pair of what may be added with every shape: each once.
-    let shapes = shapes(gpu.has_half(), gpu.has_subgroups(), gpu.has_dots);
-    for (at, kernel) in check::all_products(&shapes).into_iter().enumerate() {
-        if at % 13 == 0 {
-            kernels.push(kernel);
-        }
-    }
+    let floats = shapes(gpu.has_half(), gpu.has_subgroups(), false);
+    let dots = if gpu.has_dots { Tile::ALL.map(Shape::Dots).to_vec() } else { Vec::new() };
+    kernels.extend(check::all_products(&floats).into_iter().step_by(13));
+    kernels.extend(check::all_products(&dots).into_iter().step_by(7));
     for kernel in kernels {
         let case = check::standard_case(kernel);
         assert_eq!(differs(&gpu, &case, &case), Ok(()), "{}", kernel.name());
@@ -1223,8 +1221,8 @@ fn packed_dot_products_go_with_adapters() {
     assert_close(&forward(&mut backend, &batches), &plain, CLOSE_WHOLE);
 }
 
-/// P39: where packed dot products or their whole numbers are wrong, the plain product takes its place: when kernels are
-/// checked, and when the model is.
+/// P39: where packed dot products or their whole numbers are wrong, the plain product takes their place: when kernels
+/// are checked, and when the model is.
 #[test]
 fn p39_wrong_packed_dot_products_are_given_up() {
     let bytes = tiny::gguf(tiny::Shape::default(), 0);
@@ -1348,11 +1346,14 @@ fn the_named_model_agrees_with_the_reference() {
     let mut batch = Batch::linear(&tokens(21, 40_000, 7), 0);
     batch.outputs = vec![0, 20];
     let batches = [batch.part(0..17), batch.part(17..21)];
-    let got = forward(&mut load(&bytes), &batches);
     let wanted = reference::run(&bytes, None, &batches).unwrap();
-    let pairs = got.iter().zip(&wanted).flat_map(|(got, wanted)| got.logits.iter().zip(&wanted.logits));
-    let greatest = pairs.map(|(got, wanted)| (f64::from(*got) - wanted).abs()).fold(0.0, f64::max);
-    eprintln!("greatest difference of a logit: {greatest}");
-    // Thirty layers of f32 sums, logits up to some 20; K-quants with rounded scales.
-    assert!(greatest < 5e-2);
+    for gpu in [gpu(), gpu_with_dots()] {
+        let dots = gpu.tuning.get().dots;
+        let got = forward(&mut load_on(gpu, &bytes).unwrap(), &batches);
+        let pairs = got.iter().zip(&wanted).flat_map(|(got, wanted)| got.logits.iter().zip(&wanted.logits));
+        let greatest = pairs.map(|(got, wanted)| (f64::from(*got) - wanted).abs()).fold(0.0, f64::max);
+        eprintln!("greatest difference of a logit, packed dot products {dots}: {greatest}");
+        // Thirty layers of f32 sums, logits up to some 20; K-quants with rounded scales.
+        assert!(greatest < 5e-2);
+    }
 }

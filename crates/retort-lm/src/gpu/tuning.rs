@@ -122,7 +122,8 @@ impl Gpu {
         Ok(())
     }
 
-    /// Seconds that a product of this shape takes, with the making of its whole numbers if it has them; infinite if it does not work here.
+    /// Seconds that a product of this shape takes, with the making of its whole numbers if it has them; infinite if
+    /// it does not work here.
     pub(super) async fn time(&self, shape: Shape) -> Result<f64, LmError> {
         let product =
             Product { role: Role::Residual, layout: Layout::FourBits, shape, bias: false, adapter: false };

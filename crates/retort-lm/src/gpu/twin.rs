@@ -212,8 +212,8 @@ fn rotary(neighbours: bool, norms: bool, inputs: &Inputs<'_>) -> BTreeMap<u32, V
     BTreeMap::from([(3, queries), (4, keys), (5, values)])
 }
 
-/// The numbers themselves, normed or not: what the whole ones stand for. Behind each 32 two zeros, since no sum differs
-/// from that of its digits.
+/// The numbers themselves, normed or not: what the whole ones stand for. Behind each 32 two zeros, since no sum
+/// differs from that of its digits.
 fn quantize(norm: bool, picked: bool, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
     let [rows, inputs4] = [0, 1].map(|i| inputs.parameter(i));
     let [width, epsilon] = [2, 3].map(|i| inputs.real(i));
