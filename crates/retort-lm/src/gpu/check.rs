@@ -8,9 +8,9 @@ use super::device::{Gpu, PARAMETER_STRIDE};
 use super::layout::{GROUP, Layout};
 use super::run::{
     Parameters, Sight, Sizes, embed_parameters, parameters, product_parameters, product_workgroups,
-    rotary_workgroups, spread,
+    quantize_parameters, rotary_workgroups, spread,
 };
-use super::shader::{ATTENTION_TILE, Access, Kernel, Product, Role, Shape, THREADS};
+use super::shader::{ATTENTION_TILE, Access, Kernel, Product, QUANTIZED_WORDS, Role, Shape, THREADS};
 use super::twin::{self, Bindings};
 use crate::LmError;
 use crate::backend::{Batch, View};
@@ -26,9 +26,17 @@ pub(super) const TOLERANCE: f32 = 5e-5;
 /// products, which mostly cancel, are off by about 1e-3 of the greatest. A wrong nibble is seen all the same.
 pub(super) const HALF_TOLERANCE: f32 = 3e-3;
 
+/// The same for numbers made whole: half a step of 1/8191 of the group's greatest, and as much of rounding in f32.
+/// Products of whole numbers are held to [`TOLERANCE`]: their twin takes the same ones.
+pub(super) const WHOLE_TOLERANCE: f32 = 1.2e-4;
+
 /// How far a kernel's numbers may be from its twin's.
 pub(super) fn tolerance(kernel: Kernel) -> f32 {
-    if kernel.needs_half() { HALF_TOLERANCE } else { TOLERANCE }
+    match kernel {
+        Kernel::Quantize { .. } => WHOLE_TOLERANCE,
+        _ if kernel.needs_half() => HALF_TOLERANCE,
+        _ => TOLERANCE,
+    }
 }
 
 /// A problem for one kernel.
@@ -83,6 +91,26 @@ impl Noise {
         for row in 0..rows {
             words.extend(self.floats(width));
             words.resize((row + 1) * padded, 0);
+        }
+        words
+    }
+
+    /// Groups of whole numbers of two digits, as [`Kernel::Quantize`] makes them, that stand for numbers up to 1.
+    fn whole_numbers(&mut self, groups: usize) -> Vec<u32> {
+        let mut words = Vec::new();
+        for _ in 0..groups {
+            let numbers: Vec<u32> = (0..GROUP).map(|_| 1 + self.below(2 * 8191 + 1) as u32).collect();
+            let pack = |digit: fn(u32) -> u32| {
+                let quads = numbers.chunks_exact(4);
+                quads.map(move |quad| quad.iter().rev().fold(0, |word, number| word << 8 | digit(*number)))
+            };
+            words.extend(pack(|number| number >> 7));
+            words.extend(pack(|number| number & 127));
+            words.push((self.float() / 8191.0).to_bits());
+            words.extend(
+                numbers.chunks_exact(16).map(|part| part.iter().sum::<u32>().wrapping_sub(16 * 8192)),
+            );
+            words.push(0);
         }
         words
     }
@@ -158,12 +186,19 @@ pub(super) fn product_case(product: Product, [rows, columns, width]: [usize; 3],
     let (first_column, stride, first_row) = (2, columns + 5, 3);
     let mut bindings = with_weights(layout, weight_rows, width, noise);
     let input_rows = if role == Role::Output { rows + 7 } else { rows };
-    bindings.insert(3, noise.rows(input_rows, width, padded));
+    let is_float = !matches!(shape, Shape::Dots(_));
+    bindings.insert(
+        3,
+        match is_float {
+            true => noise.rows(input_rows, width, padded),
+            false => noise.whole_numbers(rows * padded / GROUP),
+        },
+    );
     bindings.insert(4, noise.floats(rows * stride));
-    if role.has_norm() {
+    if role.has_norm() && is_float {
         bindings.insert(5, noise.rows(1, width, padded));
     }
-    if role == Role::Output {
+    if role == Role::Output && is_float {
         bindings.insert(6, (0..rows).map(|_| noise.below(input_rows) as u32).collect());
     }
     if bias {
@@ -213,6 +248,49 @@ pub(super) fn rotary_case(
         workgroups: rotary_workgroups(norms, rows, heads + 2 * kv_heads, head_size),
         bindings,
     }
+}
+
+/// Whole numbers made of `rows` rows, of which some groups are zeros.
+pub(super) fn quantize_case([norm, picked]: [bool; 2], rows: usize, width: usize, noise: &mut Noise) -> Case {
+    let padded = width.next_multiple_of(GROUP);
+    let input_rows = if picked { rows + 7 } else { rows };
+    let mut input = noise.rows(input_rows, width, padded);
+    for group in input.chunks_exact_mut(GROUP).skip(5).step_by(11) {
+        group.fill(0);
+    }
+    let mut bindings =
+        BTreeMap::from([(3, input), (4, noise.floats(rows * padded / GROUP * QUANTIZED_WORDS))]);
+    if norm {
+        bindings.insert(5, noise.rows(1, width, padded));
+    }
+    if picked {
+        bindings.insert(6, (0..rows).map(|_| noise.below(input_rows) as u32).collect());
+    }
+    Case {
+        kernel: Kernel::Quantize { norm, picked },
+        parameters: quantize_parameters(rows, padded, width, 1e-5),
+        workgroups: spread(rows),
+        bindings,
+    }
+}
+
+/// What [`Kernel::Quantize`] wrote, as numbers that compare: for each group the 32 numbers that the digits stand for,
+/// and by how much each of the two sums misses that of its digits.
+fn meant(words: &[f32]) -> Vec<f32> {
+    let mut all = Vec::new();
+    for group in words.chunks_exact(QUANTIZED_WORDS) {
+        let word = |at: usize| group[at].to_bits();
+        let quants = (0..GROUP).map(|i| {
+            let digit = |first: usize| i32::from(word(first + i / 4).to_le_bytes()[i % 4].cast_signed());
+            128 * digit(0) + digit(8) - 8192
+        });
+        let quants: Vec<i32> = quants.collect();
+        all.extend(quants.iter().map(|q| *q as f32 * group[16]));
+        for (at, part) in quants.chunks_exact(16).enumerate() {
+            all.push(word(17 + at).cast_signed().wrapping_sub(part.iter().sum()) as f32);
+        }
+    }
+    all
 }
 
 /// A norm of `rows` rows, added to as many.
@@ -319,7 +397,11 @@ pub(super) fn all_products(shapes: &[Shape]) -> Vec<Kernel> {
     for layout in Layout::ALL {
         for role in Role::ALL {
             for &shape in shapes {
-                let most = (role.may_have_bias(), role != Role::Output);
+                let is_dots = matches!(shape, Shape::Dots(_));
+                if is_dots && !layout.has_scales() {
+                    continue;
+                }
+                let most = (role.may_have_bias(), role != Role::Output && !is_dots);
                 let bare = (false, false);
                 for (bias, adapter) in std::iter::once(bare).chain((most != bare).then_some(most)) {
                     kernels.push(Kernel::Product(Product { role, layout, shape, bias, adapter }));
@@ -336,6 +418,9 @@ pub(super) fn other_kernels() -> Vec<Kernel> {
     for neighbours in [true, false] {
         kernels.extend([true, false].map(|norms| Kernel::Rotary { neighbours, norms }));
     }
+    for (norm, picked) in [(false, false), (true, false), (true, true)] {
+        kernels.push(Kernel::Quantize { norm, picked });
+    }
     kernels.extend(Layout::ALL.map(Kernel::Embed));
     kernels
 }
@@ -347,6 +432,9 @@ pub(super) fn all_kernels(gpu: &Gpu) -> Vec<Kernel> {
     let mut kernels = other_kernels();
     kernels.extend([5, 16, 32].map(|head4| Kernel::Attention { head4 }));
     kernels.extend(all_products(&[Shape::Tile(tuning.tile), vector(1), vector(4)]));
+    if tuning.dots {
+        kernels.extend(all_products(&[Shape::Dots(tuning.tile.with_half(false))]));
+    }
     kernels
 }
 
@@ -357,7 +445,7 @@ pub(super) fn standard_case(kernel: Kernel) -> Case {
         Kernel::Embed(layout) => embed_case(layout, 23, 72, &mut noise),
         Kernel::Product(product) => {
             let rows = match product.shape {
-                Shape::Tile(tile) => tile.rows() + 5,
+                Shape::Tile(tile) | Shape::Dots(tile) => tile.rows() + 5,
                 // A count of rows that leaves one idle, where there is more than one.
                 Shape::Vector { rows, .. } => rows.max(2) - 1,
             };
@@ -372,6 +460,8 @@ pub(super) fn standard_case(kernel: Kernel) -> Case {
             // some rows, and a cap that bends scores.
             attention_case([2, 3, 4 * head4 - usize::from(head4 % 2 == 1)], &batch, 30, 5.0, &mut noise)
         }
+        // More than one turn of a workgroup.
+        Kernel::Quantize { norm, picked } => quantize_case([norm, picked], 7, 300, &mut noise),
         Kernel::AddNormed => add_normed_case(7, 300, &mut noise),
         Kernel::Sum => sum_case(50, 70, 5, &mut noise),
     }
@@ -421,7 +511,9 @@ pub(super) async fn run(gpu: &Gpu, case: &Case) -> Result<BTreeMap<u32, Vec<f32>
         .await?;
     let mut all = BTreeMap::new();
     for (binding, readback, bytes) in results {
-        all.insert(binding, gpu.read(&readback, bytes, bytemuck::pod_collect_to_vec).await?);
+        let values: Vec<f32> = gpu.read(&readback, bytes, bytemuck::pod_collect_to_vec).await?;
+        let is_whole = matches!(case.kernel, Kernel::Quantize { .. });
+        all.insert(binding, if is_whole { meant(&values) } else { values });
     }
     Ok(all)
 }

@@ -31,6 +31,8 @@ pub struct Gpu {
     pub(super) tuning: Cell<Tuning>,
     /// Whether that was measured, or remembered from a measurement.
     pub(super) is_tuned: bool,
+    /// Whether shaders may use packed dot products: a part of the language that not every browser knows.
+    pub(super) has_dots: bool,
     /// The adapter and its driver, so that a choice is remembered for the adapter that it was made for.
     pub(super) described: String,
     is_software: bool,
@@ -121,8 +123,13 @@ impl Gpu {
             tuning: Cell::new(Tuning {
                 tile: if is_software { Tile::SOFTWARE } else { Tile::HARDWARE },
                 subgroups: false,
+                dots: false,
             }),
             is_tuned: false,
+            has_dots: lists_language_features()
+                && instance
+                    .wgsl_language_features()
+                    .contains(wgpu::WgslLanguageFeatures::Packed4x8IntegerDotProduct),
             described,
             is_software,
             lost,
@@ -346,6 +353,26 @@ impl Gpu {
         buffer.0.unmap();
         value
     }
+}
+
+/// Whether the browser says which parts of the language it knows; early ones don't, and asking them through wgpu
+/// would throw.
+#[cfg(target_arch = "wasm32")]
+fn lists_language_features() -> bool {
+    let mut object = js_sys::global().into();
+    for name in ["navigator", "gpu", "wgslLanguageFeatures"] {
+        match js_sys::Reflect::get(&object, &name.into()) {
+            Ok(value) => object = value,
+            Err(_) => return false,
+        }
+    }
+    object.is_object()
+}
+
+/// Natively the compiler is naga, which knows what it knows.
+#[cfg(not(target_arch = "wasm32"))]
+const fn lists_language_features() -> bool {
+    true
 }
 
 fn set_first(slot: &Mutex<Option<String>>, problem: String) {

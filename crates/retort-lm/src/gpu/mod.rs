@@ -10,8 +10,9 @@
 //! 7. `twin` and `check`: every kernel's twin in plain Rust, and the self-check that compares the two on the
 //!    device before its numbers are believed. `faults`, in tests: what can go wrong, made to happen.
 //!
-//! Variants that not every device has (16-bit floats, subgroups) are never assumed (P37): they are used where the
-//! device has them, they were measured to be faster, and their numbers pass the checks.
+//! Variants that not every device has (16-bit floats, subgroups, packed dot products of whole numbers) are never
+//! assumed (P37): they are used where the device has them, they were measured to be faster, and their numbers pass
+//! the checks.
 
 mod adapter;
 mod check;

@@ -6,7 +6,7 @@ use super::adapter::{LayerSides, Side, adapter_sides};
 use super::device::{Buffer, Gpu, PARAMETER_BYTES, PARAMETER_STRIDE};
 use super::layout::{GROUP, Layout};
 use super::pace::{LEAST_ROWS, Pace, Stopwatch};
-use super::shader::{ATTENTION_TILE, Kernel, Product, Role, Shape, THREADS, TILE_COLUMNS};
+use super::shader::{ATTENTION_TILE, Kernel, Product, QUANTIZED_WORDS, Role, Shape, THREADS, TILE_COLUMNS};
 use super::weights::{Arrangement, Loader, Matrix, Part};
 use crate::backend::{Backend, Batch, Step, check};
 use crate::breath::Breath;
@@ -146,6 +146,8 @@ struct Buffers {
     given: Option<Buffer>,
     /// Between the two halves of an adapter.
     narrow: Option<Buffer>,
+    /// Rows as whole numbers, where products go by packed dot products.
+    whole: Option<Buffer>,
     logits: Buffer,
     sums: Buffer,
     states: Buffer,
@@ -170,8 +172,27 @@ struct Dispatch {
 
 #[derive(Debug, Clone, Copy)]
 enum Action {
-    Embed { layout: Layout, inputs: usize, first_token: usize, tokens: usize },
-    Product { role: Role, layout: Layout, bias: bool, adapter: bool, sizes: Sizes },
+    Embed {
+        layout: Layout,
+        inputs: usize,
+        first_token: usize,
+        tokens: usize,
+    },
+    /// Rows as whole numbers, for the packed dot products that follow.
+    Quantize {
+        norm: bool,
+        picked: bool,
+        inputs: usize,
+        width: usize,
+    },
+    Product {
+        role: Role,
+        layout: Layout,
+        bias: bool,
+        adapter: bool,
+        dots: bool,
+        sizes: Sizes,
+    },
     Rotary,
     Attention,
     AddNormed,
@@ -248,6 +269,14 @@ pub(super) fn embed_parameters(
     all
 }
 
+/// The parameters of a making of whole numbers; `inputs` counts the padding.
+pub(super) fn quantize_parameters(rows: usize, inputs: usize, width: usize, epsilon: f32) -> Parameters {
+    let mut all = parameters([rows, inputs / 4]);
+    all[2] = (width as f32).to_bits();
+    all[3] = epsilon.to_bits();
+    all
+}
+
 /// Workgroups for so many, over two dimensions where one does not suffice.
 pub(super) fn spread(workgroups: usize) -> [u32; 3] {
     const MOST: usize = 65_535;
@@ -258,7 +287,7 @@ pub(super) fn spread(workgroups: usize) -> [u32; 3] {
 /// Workgroups for a product.
 pub(super) fn product_workgroups(shape: Shape, rows: usize, columns: usize, weight_rows: usize) -> [u32; 3] {
     match shape {
-        Shape::Tile(tile) => {
+        Shape::Tile(tile) | Shape::Dots(tile) => {
             [weight_rows.div_ceil(TILE_COLUMNS) as u32, rows.div_ceil(tile.rows()) as u32, 1]
         }
         Shape::Vector { subgroups, .. } => spread(columns.div_ceil(Shape::vector_columns(subgroups))),
@@ -531,9 +560,18 @@ impl GpuBackend {
         }
         kernels.extend([Action::Rotary, Action::Attention].map(|action| self.kernel(action, 1)));
         for (role, layout, bias, adapter) in products {
-            let action = Action::Product { role, layout, bias, adapter, sizes: Sizes::default() };
-            kernels.extend([1, VECTOR_ROWS, VECTOR_ROWS + 1].map(|rows| self.kernel(action, rows)));
+            for dots in [false, true] {
+                let action = Action::Product { role, layout, bias, adapter, dots, sizes: Sizes::default() };
+                let rows = [1, VECTOR_ROWS, VECTOR_ROWS + 1].into_iter();
+                let used = rows.filter(|rows| self.is_used(action, *rows));
+                kernels.extend(used.map(|rows| self.kernel(action, rows)));
+            }
+            if self.has_dots(layout, adapter) {
+                kernels.push(Kernel::Quantize { norm: role.has_norm(), picked: role == Role::Output });
+            }
         }
+        kernels.sort_unstable();
+        kernels.dedup();
         kernels
     }
 
@@ -590,13 +628,14 @@ impl GpuBackend {
         let parts = |matrix: &Matrix| matrix.parts.len();
         let layers: usize = self.model.layers.iter().flat_map(Layer::matrices).map(parts).sum();
         let sides: usize = self.adapter.iter().flat_map(LayerSides::all).map(|side| parts(&side.first)).sum();
-        // Each layer has at most four dispatches besides, and a sum; the embedding has a sum too.
+        // Each layer has at most four dispatches besides, four makings of whole numbers and a sum; the embedding has
+        // a sum and the output layer a making too.
         let dispatches = layers
             + sides
             + parts(&self.model.embedding)
             + parts(self.model.output())
-            + 5 * config.layers
-            + 1;
+            + 9 * config.layers
+            + 2;
         let parameter_bytes = (dispatches * PARAMETER_STRIDE) as u64;
         let blocks = (rows * config.heads / config.kv_heads).div_ceil(ATTENTION_TILE);
         let sight = || SightBuffers {
@@ -606,6 +645,9 @@ impl GpuBackend {
             tiles: words("tiles", tiles),
         };
         let narrow = self.adapter.iter().map(LayerSides::width).max().unwrap_or(0);
+        let inputs = self.model.layers.iter().flat_map(Layer::matrices).chain([self.model.output()]);
+        let most_inputs = inputs.map(|matrix| matrix.inputs).max().unwrap_or(0);
+        let whole = rows.max(picks) * most_inputs / GROUP * QUANTIZED_WORDS;
         let (logits, states) = (picks * config.vocabulary, sums * config.width);
         Buffers {
             parameters: gpu.buffer("parameters", parameter_bytes, Usage::UNIFORM | Usage::COPY_DST),
@@ -619,6 +661,7 @@ impl GpuBackend {
             hidden: words("hidden", padded(config.feed_forward)),
             given: config.post_norms.then(|| words("given", padded(config.width))),
             narrow: (narrow > 0).then(|| words("narrow", rows * narrow)),
+            whole: gpu.tuning.get().dots.then(|| words("whole numbers", whole)),
             logits: words("logits", logits),
             sums: words("sums", 4 * sums),
             states: words("states", states),
@@ -757,6 +800,17 @@ impl GpuBackend {
             };
             self.product(&first, buffers, dispatches);
         }
+        // By packed dot products too, if they may be used: which of the two it is depends on how many rows there are.
+        let whole = buffers.whole.as_ref().filter(|_| self.has_dots(matrix.layout, side.is_some()));
+        if let Some(whole) = whole {
+            let picked = role == Role::Output;
+            let (inputs, width) = (matrix.inputs, matrix.width);
+            let action = Action::Quantize { norm: norm.is_some(), picked, inputs, width };
+            let mut bindings = vec![(3, input), (4, whole)];
+            bindings.extend(norm.map(|norm| (5, norm)));
+            bindings.extend(picked.then_some((6, &buffers.picks)));
+            dispatches.push(self.bound(action, buffers, bindings));
+        }
         // A gated output comes from two rows.
         let rows_per_column = if role.is_gated() { 2 } else { 1 };
         for part in &matrix.parts {
@@ -773,7 +827,22 @@ impl GpuBackend {
                 first_row: *first_row,
             };
             let (has_bias, adapter) = (bias.is_some(), side.is_some());
-            let action = Action::Product { role, layout: matrix.layout, bias: has_bias, adapter, sizes };
+            let action =
+                Action::Product { role, layout: matrix.layout, bias: has_bias, adapter, dots: false, sizes };
+            if let Some(whole) = whole {
+                let action = Action::Product {
+                    role,
+                    layout: matrix.layout,
+                    bias: has_bias,
+                    adapter,
+                    dots: true,
+                    sizes,
+                };
+                let mut bindings: Vec<(u32, &Buffer)> = part.bindings().collect();
+                bindings.extend([(3, whole), (4, output)]);
+                bindings.extend(bias.map(|bias| (7, bias)));
+                dispatches.push(self.bound(action, buffers, bindings));
+            }
             let mut bindings: Vec<(u32, &Buffer)> = part.bindings().collect();
             bindings.extend([(3, input), (4, output)]);
             bindings.extend(norm.map(|norm| (5, norm)));
@@ -802,6 +871,22 @@ impl GpuBackend {
         Dispatch { action, bind_group }
     }
 
+    /// Whether products of many rows with such weights go by packed dot products.
+    fn has_dots(&self, layout: Layout, adapter: bool) -> bool {
+        self.gpu.tuning.get().dots && layout.has_scales() && !adapter
+    }
+
+    /// Whether this is dispatched for so many rows, or left to the other way of computing the same product.
+    fn is_used(&self, action: Action, rows: usize) -> bool {
+        match action {
+            Action::Quantize { .. } => self.gpu.tuning.get().dots && rows > VECTOR_ROWS,
+            Action::Product { layout, adapter, dots, .. } => {
+                dots == (rows > VECTOR_ROWS && self.has_dots(layout, adapter))
+            }
+            _ => true,
+        }
+    }
+
     fn kernel(&self, action: Action, rows: usize) -> Kernel {
         let tuning = self.gpu.tuning.get();
         let subgroups = tuning.subgroups;
@@ -812,7 +897,9 @@ impl GpuBackend {
         };
         match action {
             Action::Embed { layout, .. } => Kernel::Embed(layout),
-            Action::Product { role, layout, bias, adapter, .. } => {
+            Action::Quantize { norm, picked, .. } => Kernel::Quantize { norm, picked },
+            Action::Product { role, layout, bias, adapter, dots, .. } => {
+                let shape = if dots { Shape::Dots(tuning.tile.with_half(false)) } else { shape };
                 Kernel::Product(Product { role, layout, shape, bias, adapter })
             }
             Action::Rotary => Kernel::Rotary {
@@ -840,6 +927,9 @@ impl GpuBackend {
                 embed_parameters(rows, inputs, first_token, tokens, config.embedding_scale),
                 spread((rows * inputs / 8).div_ceil(THREADS)),
             ),
+            Action::Quantize { inputs, width, .. } => {
+                (quantize_parameters(rows, inputs, width, config.norm_epsilon), spread(rows))
+            }
             Action::Product { role, sizes, .. } => {
                 let cap = config.logit_cap.filter(|_| role == Role::Output).unwrap_or(0.0);
                 let parameters = product_parameters(rows, sizes, config.norm_epsilon, cap);
@@ -888,6 +978,9 @@ impl GpuBackend {
         parameters: &mut Vec<Parameters>,
     ) -> Result<(), LmError> {
         for (dispatch, sums) in dispatches {
+            if !self.is_used(dispatch.action, rows) {
+                continue;
+            }
             let (words, [x, y, z]) = self.sizes(dispatch.action, rows, first_slot, &sums);
             let index = parameters.iter().position(|known| *known == words).unwrap_or_else(|| {
                 parameters.push(words);

@@ -17,6 +17,8 @@ pub(super) const THREADS: usize = 64;
 pub(super) const TILE_COLUMNS: usize = 64;
 /// Lines (query heads of rows) that one workgroup of the attention computes, and keys in a tile.
 pub(super) const ATTENTION_TILE: usize = 32;
+/// Words of 32 whole numbers of two digits: the digits, the scale, two sums and an unused one.
+pub(super) const QUANTIZED_WORDS: usize = 20;
 /// Gate and up rows alternate in blocks of this many.
 pub(super) const ALTERNATION: usize = 8;
 
@@ -66,6 +68,9 @@ impl Tile {
 pub(super) enum Shape {
     /// Many rows.
     Tile(Tile),
+    /// Many rows, as whole numbers that [`Kernel::Quantize`] made, by packed dot products. Never in f16; only for
+    /// weights with scales, and without an adapter.
+    Dots(Tile),
     /// A few rows.
     Vector {
         /// At most this many (1 to 4).
@@ -80,6 +85,10 @@ impl Shape {
     pub(super) const fn vector_columns(subgroups: bool) -> usize {
         // Sixteen threads a column; or whole subgroups, taking turns where there are fewer of them.
         if subgroups { 8 } else { 4 }
+    }
+
+    const fn is_dots(self) -> bool {
+        matches!(self, Self::Dots(_))
     }
 }
 
@@ -163,6 +172,13 @@ pub(super) enum Kernel {
         /// Padded components of a head / 4.
         head4: usize,
     },
+    /// Rows as whole numbers of two 7-bit digits, for [`Shape::Dots`].
+    Quantize {
+        /// Whether rows are normed first.
+        norm: bool,
+        /// Whether only some rows are made, those that the output layer is computed for.
+        picked: bool,
+    },
     /// A norm of what a block gave, added to the residual stream.
     AddNormed,
     /// Sums of the residual stream over neighbouring rows.
@@ -189,6 +205,7 @@ impl Kernel {
                         let half = if tile.half { " in f16" } else { "" };
                         format!("tiled by {}{half}", tile.rows())
                     }
+                    Shape::Dots(tile) => format!("tiled by {} in packed dot products", tile.rows()),
                     Shape::Vector { rows, subgroups } => {
                         format!("up to {rows} rows{}", if subgroups { " by subgroups" } else { "" })
                     }
@@ -202,6 +219,10 @@ impl Kernel {
                 format!("{}rotary embedding, {pairs}", if norms { "head norms and " } else { "" })
             }
             Self::Attention { head4 } => format!("attention, heads of {}", 4 * head4),
+            Self::Quantize { norm, picked } => {
+                let rows = if picked { "picked rows" } else { "rows" };
+                format!("{}{rows} as whole numbers", if norm { "norm and " } else { "" })
+            }
             Self::AddNormed => "norm and residual".into(),
             Self::Sum => "sums of states".into(),
         }
@@ -218,12 +239,14 @@ impl Kernel {
                 }
                 all
             }
-            Self::Product(Product { role, layout, bias, adapter, .. }) => {
+            Self::Product(Product { role, layout, shape, bias, adapter }) => {
+                // A norm and the choice of rows are in the whole numbers.
+                let is_float = !shape.is_dots();
                 let mut all = vec![(1, Read), (3, Read), (4, Write)];
                 let optional = [
                     (2, layout.has_scales()),
-                    (5, role.has_norm()),
-                    (6, role == Role::Output),
+                    (5, role.has_norm() && is_float),
+                    (6, role == Role::Output && is_float),
                     (7, bias),
                     (8, adapter),
                     (9, adapter),
@@ -240,6 +263,12 @@ impl Kernel {
             }
             Self::Attention { .. } => {
                 vec![(1, Read), (2, Read), (3, Read), (4, Read), (5, Read), (6, Read), (7, Write)]
+            }
+            Self::Quantize { norm, picked } => {
+                let mut all = vec![(3, Read), (4, Write)];
+                let optional = [(5, norm), (6, picked)];
+                all.extend(optional.into_iter().filter(|(_, has)| *has).map(|(binding, _)| (binding, Read)));
+                all
             }
             Self::AddNormed | Self::Sum => vec![(1, Read), (2, Read), (3, Write)],
         }
@@ -262,7 +291,15 @@ impl Kernel {
             _ => (None, None),
         };
         let role = product.map(|product| product.role);
-        define("NORM", usize::from(role.is_some_and(Role::has_norm)));
+        let is_dots = product.is_some_and(|product| product.shape.is_dots());
+        let (is_normed, is_picked) = match self {
+            Self::Quantize { norm, picked } => (norm, picked),
+            // Of whole numbers that has been done.
+            _ => (!is_dots && role.is_some_and(Role::has_norm), !is_dots && role == Some(Role::Output)),
+        };
+        define("DOTS", usize::from(is_dots));
+        define("NORM", usize::from(is_normed));
+        define("PICKED", usize::from(is_picked));
         define("GATED", usize::from(role.is_some_and(Role::is_gated)));
         define("GEGLU", usize::from(role == Some(Role::GeGlu)));
         define("RESIDUAL", usize::from(role == Some(Role::Residual)));
@@ -292,6 +329,18 @@ impl Kernel {
                 define("INPUT_LOADS", tile.rows() * step4 / threads);
                 define("WEIGHT_LOADS", TILE_COLUMNS * step4 / 2 / threads);
             }
+            Self::Product(Product { layout, shape: Shape::Dots(tile), .. }) => {
+                let by_sixteen = layout == Layout::EightBitsBy16;
+                define("BY_SIXTEEN", usize::from(by_sixteen));
+                define("PARTS", if by_sixteen { 2 } else { 1 });
+                define("SIXTEENS", if by_sixteen { 1 } else { 2 });
+                define("THREADS", 8 * tile.grid_rows);
+                define("GRID_ROWS", tile.grid_rows);
+                define("THREAD_ROWS", tile.thread_rows);
+                define("TILE_ROWS", tile.rows());
+                define("INPUT_TILE", tile.rows() * QUANTIZED_WORDS / 4);
+                define("WEIGHT_TILE", TILE_COLUMNS * 3);
+            }
             Self::Product(Product { shape: Shape::Vector { rows, subgroups }, .. }) => {
                 define("ROWS", rows);
                 define("SUBGROUPS", usize::from(subgroups));
@@ -305,7 +354,7 @@ impl Kernel {
                 define("HEAD4", head4);
                 define("CHUNKS", head4.div_ceil(16));
             }
-            Self::Embed(_) | Self::AddNormed | Self::Sum => {}
+            Self::Embed(_) | Self::Quantize { .. } | Self::AddNormed | Self::Sum => {}
         }
         defined
     }
@@ -320,9 +369,13 @@ impl Kernel {
             Self::Product(Product { shape: Shape::Tile(_), .. }) => {
                 ("product_tile", include_str!("shaders/product_tile.wgsl"))
             }
+            Self::Product(Product { shape: Shape::Dots(_), .. }) => {
+                ("product_dots", include_str!("shaders/product_dots.wgsl"))
+            }
             Self::Product(_) => ("product_vector", include_str!("shaders/product_vector.wgsl")),
             Self::Rotary { .. } => ("rotary", include_str!("shaders/rotary.wgsl")),
             Self::Attention { .. } => ("attention", include_str!("shaders/attention.wgsl")),
+            Self::Quantize { .. } => ("quantize", include_str!("shaders/quantize.wgsl")),
             Self::AddNormed => ("add_normed", include_str!("shaders/add_normed.wgsl")),
             Self::Sum => ("sum", include_str!("shaders/sum.wgsl")),
         };
@@ -355,6 +408,7 @@ impl Kernel {
 fn shared(name: &str) -> Option<&'static str> {
     match name {
         "weights" => Some(include_str!("shaders/shared/weights.wgsl")),
+        "finish_tile" => Some(include_str!("shaders/shared/finish_tile.wgsl")),
         "product" => Some(include_str!("shaders/shared/product.wgsl")),
         _ => None,
     }

@@ -59,7 +59,7 @@ fn vector(rows: usize, subgroups: bool) -> Shape {
 }
 
 /// Every shape of product, or those that a device can run.
-fn shapes(half: bool, subgroups: bool) -> Vec<Shape> {
+fn shapes(half: bool, subgroups: bool, dots: bool) -> Vec<Shape> {
     let mut all: Vec<Shape> = Tile::ALL.map(Shape::Tile).to_vec();
     all.extend([vector(1, false), vector(4, false)]);
     if half {
@@ -67,6 +67,9 @@ fn shapes(half: bool, subgroups: bool) -> Vec<Shape> {
     }
     if subgroups {
         all.extend([vector(1, true), vector(4, true)]);
+    }
+    if dots {
+        all.extend(Tile::ALL.map(Shape::Dots));
     }
     all
 }
@@ -76,7 +79,7 @@ fn every_kernel() -> Vec<Kernel> {
     let mut kernels = check::other_kernels();
     // Heads of 4 to 512 components: one chunk, whole and broken; many chunks.
     kernels.extend([1, 5, 16, 17, 32, 64, 128].map(|head4| Kernel::Attention { head4 }));
-    kernels.extend(check::all_products(&shapes(true, true)));
+    kernels.extend(check::all_products(&shapes(true, true, true)));
     kernels
 }
 
@@ -97,6 +100,9 @@ fn every_shader_is_valid() {
         if subgroups {
             capabilities |= naga::valid::Capabilities::SUBGROUP;
         }
+        // And packed dot products, which not every browser's language has.
+        let has_dots = matches!(kernel, Kernel::Product(Product { shape: Shape::Dots(_), .. }));
+        assert_eq!(wgsl.contains("dot4I8Packed"), has_dots, "{}", kernel.name());
         let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), capabilities);
         validator
             .subgroup_stages(naga::valid::ShaderStages::COMPUTE)
@@ -140,20 +146,64 @@ fn embedding_agrees_with_its_twin() {
 #[test]
 fn products_agree_with_their_twins() {
     let gpu = gpu();
-    let shapes = shapes(gpu.has_half(), gpu.has_subgroups());
+    let shapes = shapes(gpu.has_half(), gpu.has_subgroups(), gpu.has_dots);
     for role in Role::ALL {
         let shape = prop::sample::select(shapes.clone());
         let strategy = (layouts(), shape, any::<[bool; 2]>(), [1usize..150, 1usize..150, 1usize..200]);
         agree(strategy, |(layout, shape, [bias, adapter], [rows, columns, width]), noise| {
+            let is_dots = matches!(shape, Shape::Dots(_));
+            let layout = if is_dots && !layout.has_scales() { Layout::FourBits } else { layout };
             let rows = match shape {
                 Shape::Vector { rows: most, .. } => 1 + rows % most,
-                Shape::Tile(_) => rows,
+                Shape::Tile(_) | Shape::Dots(_) => rows,
             };
             let bias = bias && role.may_have_bias();
-            let adapter = adapter && role != Role::Output;
+            let adapter = adapter && role != Role::Output && !is_dots;
             let product = Product { role, layout, shape, bias, adapter };
             check::product_case(product, [rows, columns, width], noise)
         });
+    }
+}
+
+#[test]
+fn packed_dot_products_agree_with_their_twins() {
+    let layout = prop::sample::select(vec![Layout::FourBits, Layout::EightBits, Layout::EightBitsBy16]);
+    let tile = prop::sample::select(Tile::ALL.to_vec());
+    let role = prop::sample::select(Role::ALL.to_vec());
+    let strategy = (layout, tile, role, any::<bool>(), [1usize..150, 1usize..150, 1usize..400]);
+    agree(strategy, |(layout, tile, role, bias, sizes), noise| {
+        let bias = bias && role.may_have_bias();
+        let product = Product { role, layout, shape: Shape::Dots(tile), bias, adapter: false };
+        check::product_case(product, sizes, noise)
+    });
+}
+
+#[test]
+fn whole_numbers_agree_with_their_twins() {
+    let variants = prop::sample::select(vec![[false, false], [true, false], [true, true]]);
+    agree((variants, 1usize..20, 1usize..700), |(variant, rows, width), noise| {
+        check::quantize_case(variant, rows, width, noise)
+    });
+}
+
+/// Infinity among 32 numbers makes them all no numbers, so that the logits are none either; numbers whose inverse
+/// would be infinite are zeros.
+#[test]
+fn whole_numbers_of_what_is_not_finite_or_tiny() {
+    let gpu = gpu();
+    let mut case = check::quantize_case([false, false], 2, 96, &mut Noise::new(5));
+    let input = case.bindings.get_mut(&3).unwrap();
+    input[40] = f32::NEG_INFINITY.to_bits();
+    input[96 + 70] = f32::NAN.to_bits();
+    input[96..128].fill(1e-38f32.to_bits());
+    // Each group is 32 numbers and two zeros.
+    let got = &block_on(check::run(&gpu, &case)).unwrap()[&4];
+    for (group, numbers) in got.chunks_exact(34).enumerate() {
+        match group {
+            1 | 5 => assert!(numbers[..32].iter().all(|x| x.is_nan()), "{numbers:?}"),
+            3 => assert_eq!(numbers, [0.0; 34]),
+            _ => assert!(numbers.iter().all(|x| x.is_finite()) && numbers[0] != 0.0, "{numbers:?}"),
+        }
     }
 }
 
@@ -203,12 +253,10 @@ fn planted_faults_are_caught() {
     let mut kernels = check::other_kernels();
     kernels.extend([5, 16, 32].map(|head4| Kernel::Attention { head4 }));
     // Not every pair of what may be added with every shape: each once.
-    let shapes = shapes(gpu.has_half(), gpu.has_subgroups());
-    for (at, kernel) in check::all_products(&shapes).into_iter().enumerate() {
-        if at % 13 == 0 {
-            kernels.push(kernel);
-        }
-    }
+    let floats = shapes(gpu.has_half(), gpu.has_subgroups(), false);
+    let dots = if gpu.has_dots { Tile::ALL.map(Shape::Dots).to_vec() } else { Vec::new() };
+    kernels.extend(check::all_products(&floats).into_iter().step_by(13));
+    kernels.extend(check::all_products(&dots).into_iter().step_by(7));
     for kernel in kernels {
         let case = check::standard_case(kernel);
         assert_eq!(differs(&gpu, &case, &case), Ok(()), "{}", kernel.name());
@@ -217,6 +265,30 @@ fn planted_faults_are_caught() {
         let faults = match kernel {
             Kernel::Embed(layout) if layout.has_scales() => vec![(1, 70, 0x50), (2, 10, 0x8000), (3, 5, 1)],
             Kernel::Embed(_) => vec![(1, 70, SIGN), (3, 5, 1)],
+            Kernel::Product(Product { shape: Shape::Dots(_), role, bias, .. }) => {
+                // The second highest bit of a high digit and the highest of a low one, a scale, sums of sixteen;
+                // a nibble, and a scale of weights.
+                let mut faults = vec![(3, 7, 0x2000_0000), (3, 15, 0x4040_4040), (3, 16, SIGN)];
+                faults.extend([(3, 17, 0x8000), (3, 18, 0x8000), (1, 70, 0x50), (2, 3, SIGN)]);
+                if role == Role::Residual {
+                    faults.push((4, 3, SIGN));
+                }
+                if bias {
+                    faults.push((7, 4, SIGN));
+                }
+                faults
+            }
+            Kernel::Quantize { norm, picked } => {
+                let first_row = if picked { case.bindings[&6][0] } else { 0 };
+                let mut faults = vec![(3, (first_row * 4 * case.parameters[1]) as usize + 7, SIGN)];
+                if norm {
+                    faults.push((5, 9, SIGN));
+                }
+                if picked {
+                    faults.push((6, 0, 1));
+                }
+                faults
+            }
             Kernel::Product(Product { role, layout, bias, adapter, .. }) => {
                 let first_row = if role == Role::Output { case.bindings[&6][0] } else { 0 };
                 let mut faults = vec![(3, (first_row * 4 * case.parameters[3]) as usize + 7, SIGN)];
@@ -1066,7 +1138,11 @@ fn p37_half_operands_are_nearly_as_good() {
     let bytes = tiny::gguf(tiny::Shape { width: 256, feed_forward: 256, ..tiny::Shape::default() }, 0);
     let batches = branches(2);
     let wanted = reference::run(&bytes, None, &batches).unwrap();
-    gpu.tuning.set(Tuning { tile: gpu.tuning.get().tile.with_half(true), subgroups: gpu.has_subgroups() });
+    gpu.tuning.set(Tuning {
+        tile: gpu.tuning.get().tile.with_half(true),
+        subgroups: gpu.has_subgroups(),
+        dots: false,
+    });
     gpu.is_tuned = true;
     let mut backend = load_on(gpu, &bytes).unwrap();
     block_on(backend.self_check_for()).unwrap();
@@ -1079,6 +1155,104 @@ fn p37_half_operands_are_nearly_as_good() {
     assert_ne!(got, exact);
 }
 
+/// A device that is made to use packed dot products wherever it can.
+fn gpu_with_dots() -> Gpu {
+    let mut gpu = gpu();
+    assert!(gpu.has_dots, "natively shaders are compiled by naga, which knows them");
+    gpu.tuning.set(Tuning { dots: true, ..gpu.tuning.get() });
+    gpu.is_tuned = true;
+    gpu
+}
+
+/// How far logits may be where activations are rounded to 1/8191 of the greatest of 32: as on the processor.
+const CLOSE_WHOLE: f64 = 1e-2;
+
+#[test]
+fn p37_packed_dot_products_are_nearly_as_good() {
+    for (seed, shape) in architectures().into_iter().enumerate() {
+        let bytes = tiny::gguf(shape, seed as u64);
+        let batches = branches(shape.layers);
+        eprintln!("{shape:?}");
+        let wanted = reference::run(&bytes, None, &batches).unwrap();
+        let mut backend = load_on(gpu_with_dots(), &bytes).unwrap();
+        let got = forward(&mut backend, &batches);
+        assert_close(&got, &wanted, CLOSE_WHOLE);
+        assert!(backend.gpu().tuning.get().dots);
+        // But they are not the same, or the variant would not have run.
+        assert_ne!(got, forward(&mut load(&bytes), &batches));
+    }
+    // Formats in 4 bits, in 8 by 32 and by 16, each in every place, beside floats.
+    for kind in [TensorType::Q4_0, TensorType::Q4_1, TensorType::Q4K, TensorType::Q5_1, TensorType::Q6K] {
+        let shape = tiny::Shape {
+            width: 256,
+            feed_forward: 256,
+            layers: 2,
+            kind: Some(kind),
+            untied: true,
+            ..tiny::Shape::default()
+        };
+        let bytes = tiny::gguf(shape, 3);
+        let mut batches = branches(shape.layers);
+        // More outputs than the matrix-vector product takes, in an order of their own.
+        batches[0].outputs = vec![39, 3, 7, 0, 21, 20, 2];
+        let wanted = reference::run(&as_held(&bytes), None, &batches).unwrap();
+        let mut backend = load_on(gpu_with_dots(), &bytes).unwrap();
+        block_on(backend.self_check_for()).unwrap();
+        let got = forward(&mut backend, &batches);
+        eprintln!("{kind:?}");
+        assert_close(&got, &wanted, CLOSE_WHOLE);
+        assert_ne!(got, forward(&mut load(&bytes), &batches));
+    }
+}
+
+/// Products that an adapter changes stay in floats; the others do not.
+#[test]
+fn packed_dot_products_go_with_adapters() {
+    let bytes = tiny::gguf(tiny::Shape::default(), 0);
+    let file = tiny::adapter_gguf(tiny::Shape::default(), AdapterShape::default(), 1);
+    let adapter = read_adapter(&bytes, file);
+    let batches = branches(2);
+    let wanted = reference::run(&bytes, Some(&adapter), &batches).unwrap();
+    let plain = reference::run(&bytes, None, &batches).unwrap();
+    let mut backend = load_on(gpu_with_dots(), &bytes).unwrap();
+    block_on(backend.set_adapter(Some(&adapter))).unwrap();
+    assert_close(&forward(&mut backend, &batches), &wanted, CLOSE_WHOLE);
+    block_on(backend.set_adapter(None)).unwrap();
+    assert_close(&forward(&mut backend, &batches), &plain, CLOSE_WHOLE);
+}
+
+/// P39: where packed dot products or their whole numbers are wrong, the plain product takes their place: when kernels
+/// are checked, and when the model is.
+#[test]
+fn p39_wrong_packed_dot_products_are_given_up() {
+    let bytes = tiny::gguf(tiny::Shape::default(), 0);
+    let batches = branches(2);
+    let wanted = reference::run(&bytes, None, &batches).unwrap();
+    let prompt = tokens(9, VOCABULARY, 3);
+    let mut batch = Batch::linear(&prompt, 0);
+    batch.outputs = vec![8];
+    let right = as_single(&reference::run(&bytes, None, &[batch]).unwrap()[0].logits);
+    for kernel in ["packed dot products", "whole numbers"] {
+        for by_logits in [false, true] {
+            let gpu = gpu_with_dots();
+            gpu.faults.zero(kernel);
+            let mut backend = load_on(gpu, &bytes).unwrap();
+            match by_logits {
+                false => block_on(backend.self_check_for()).unwrap(),
+                true => block_on(backend.logit_check(&right, &prompt)).unwrap(),
+            }
+            assert!(!backend.gpu().tuning.get().dots, "{kernel}");
+            assert_close(&forward(&mut backend, &batches), &wanted, CLOSE);
+        }
+        // Such a variant is infinitely slow when it is measured.
+        let gpu = gpu_with_dots();
+        gpu.faults.zero(kernel);
+        assert_eq!(block_on(gpu.time(Shape::Dots(Tile::SOFTWARE))).unwrap(), f64::INFINITY);
+    }
+    let seconds = block_on(gpu_with_dots().time(Shape::Dots(Tile::SOFTWARE))).unwrap();
+    assert!(seconds > 0.0 && seconds.is_finite(), "{seconds}");
+}
+
 /// P39: where a variant that not every device has is wrong, the plain one takes its place.
 #[test]
 fn p39_wrong_variants_are_given_up() {
@@ -1086,7 +1260,7 @@ fn p39_wrong_variants_are_given_up() {
     if !gpu.has_half() {
         return;
     }
-    gpu.tuning.set(Tuning { tile: gpu.tuning.get().tile.with_half(true), subgroups: false });
+    gpu.tuning.set(Tuning { tile: gpu.tuning.get().tile.with_half(true), subgroups: false, dots: false });
     gpu.is_tuned = true;
     gpu.faults.zero("in f16");
     let bytes = tiny::gguf(tiny::Shape::default(), 0);
@@ -1113,7 +1287,7 @@ fn activations_beyond_half_are_computed_in_single() {
     let mut batch = Batch::linear(&tokens(9, VOCABULARY, 7), 0);
     // More outputs than the matrix-vector product takes.
     batch.outputs = (0..9).collect();
-    gpu.tuning.set(Tuning { tile: gpu.tuning.get().tile.with_half(true), subgroups: false });
+    gpu.tuning.set(Tuning { tile: gpu.tuning.get().tile.with_half(true), subgroups: false, dots: false });
     gpu.is_tuned = true;
     let mut backend = load_on(gpu, &bytes).unwrap();
     let got = forward(&mut backend, std::slice::from_ref(&batch));
@@ -1126,16 +1300,24 @@ fn a_measured_choice_is_remembered_for_its_adapter_only() {
     let mut first = gpu();
     let usual = first.tuning.get();
     assert_eq!(first.tuning(), None);
-    assert!(!first.remember("retort gpu tuning 1; 8x4 f32 workgroups; another adapter"));
+    assert!(!first.remember("retort gpu tuning 2; 8x4 f32 workgroups floats; another adapter"));
     assert!(!first.remember(""));
     assert_eq!((first.tuning(), first.tuning.get()), (None, usual));
     block_on(first.tune()).unwrap();
     let text = first.tuning().unwrap();
-    assert!(text.starts_with("retort gpu tuning 1; "), "{text}");
+    assert!(text.starts_with("retort gpu tuning 2; "), "{text}");
     let mut second = gpu();
     assert!(second.remember(&text), "{text}");
-    assert_eq!(second.tuning(), Some(text));
+    assert_eq!(second.tuning(), Some(text.clone()));
     assert_eq!(second.tuning.get(), first.tuning.get());
+    // A choice of packed dot products is of use only where there are any.
+    let chosen = text.replace(" floats;", " dots;");
+    let mut other = gpu();
+    other.has_dots = true;
+    assert!(other.remember(&chosen) && other.tuning.get().dots);
+    let mut other = gpu();
+    other.has_dots = false;
+    assert!(!other.remember(&chosen) && !other.tuning.get().dots);
     // A variant that does not work is infinitely slow, and no error.
     let third = gpu();
     third.faults.zero("tiled by 128");
@@ -1164,11 +1346,14 @@ fn the_named_model_agrees_with_the_reference() {
     let mut batch = Batch::linear(&tokens(21, 40_000, 7), 0);
     batch.outputs = vec![0, 20];
     let batches = [batch.part(0..17), batch.part(17..21)];
-    let got = forward(&mut load(&bytes), &batches);
     let wanted = reference::run(&bytes, None, &batches).unwrap();
-    let pairs = got.iter().zip(&wanted).flat_map(|(got, wanted)| got.logits.iter().zip(&wanted.logits));
-    let greatest = pairs.map(|(got, wanted)| (f64::from(*got) - wanted).abs()).fold(0.0, f64::max);
-    eprintln!("greatest difference of a logit: {greatest}");
-    // Thirty layers of f32 sums, logits up to some 20; K-quants with rounded scales.
-    assert!(greatest < 5e-2);
+    for gpu in [gpu(), gpu_with_dots()] {
+        let dots = gpu.tuning.get().dots;
+        let got = forward(&mut load_on(gpu, &bytes).unwrap(), &batches);
+        let pairs = got.iter().zip(&wanted).flat_map(|(got, wanted)| got.logits.iter().zip(&wanted.logits));
+        let greatest = pairs.map(|(got, wanted)| (f64::from(*got) - wanted).abs()).fold(0.0, f64::max);
+        eprintln!("greatest difference of a logit, packed dot products {dots}: {greatest}");
+        // Thirty layers of f32 sums, logits up to some 20; K-quants with rounded scales.
+        assert!(greatest < 5e-2);
+    }
 }

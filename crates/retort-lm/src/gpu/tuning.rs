@@ -1,6 +1,6 @@
 //! Which variants of the kernels an adapter runs best, found by a short measurement and remembered as a text.
 
-use super::check::{self, Noise};
+use super::check::{self, Case, Noise};
 use super::device::{Buffer, Gpu, PARAMETER_STRIDE};
 use super::layout::Layout;
 use super::pace::Stopwatch;
@@ -14,7 +14,7 @@ const SAMPLE: f64 = 0.015;
 /// What another variant's time must be below, relative to the best so far: choosing among equals would be chance.
 const GAIN: f64 = 0.92;
 /// The first words of a remembered choice; to be changed with the kernels.
-const HEADING: &str = "retort gpu tuning 1";
+const HEADING: &str = "retort gpu tuning 2";
 
 /// The choice of variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub(super) struct Tuning {
     pub(super) tile: Tile,
     /// Whether the matrix-vector product uses subgroups.
     pub(super) subgroups: bool,
+    /// Whether products of many rows go by packed dot products, where weights have scales.
+    pub(super) dots: bool,
 }
 
 impl Tuning {
@@ -31,7 +33,8 @@ impl Tuning {
         let Tile { grid_rows, thread_rows, half, .. } = self.tile;
         let half = if half { "f16" } else { "f32" };
         let subgroups = if self.subgroups { "subgroups" } else { "workgroups" };
-        format!("{HEADING}; {grid_rows}x{thread_rows} {half} {subgroups}; {adapter}")
+        let dots = if self.dots { "dots" } else { "floats" };
+        format!("{HEADING}; {grid_rows}x{thread_rows} {half} {subgroups} {dots}; {adapter}")
     }
 
     /// Reads such a line, if it is for this adapter.
@@ -40,7 +43,9 @@ impl Tuning {
         for tile in Tile::ALL {
             for half in [false, true] {
                 for subgroups in [false, true] {
-                    all.push(Self { tile: tile.with_half(half), subgroups });
+                    for dots in [false, true] {
+                        all.push(Self { tile: tile.with_half(half), subgroups, dots });
+                    }
                 }
             }
         }
@@ -49,7 +54,7 @@ impl Tuning {
 
     /// The same without what a device may have and compute wrongly.
     pub(super) fn plain(self) -> Self {
-        Self { tile: self.tile.with_half(false), subgroups: false }
+        Self { tile: self.tile.with_half(false), subgroups: false, dots: false }
     }
 }
 
@@ -64,7 +69,9 @@ impl Gpu {
     /// Returns whether the text was of use.
     pub fn remember(&mut self, text: &str) -> bool {
         let usable = |tuning: &Tuning| {
-            (!tuning.tile.half || self.has_half()) && (!tuning.subgroups || self.has_subgroups())
+            (!tuning.tile.half || self.has_half())
+                && (!tuning.subgroups || self.has_subgroups())
+                && (!tuning.dots || self.has_dots)
         };
         match Tuning::parse(text, &self.described).filter(usable) {
             Some(tuning) => {
@@ -101,17 +108,22 @@ impl Gpu {
                 best = (tile, seconds);
             }
         }
+        // In the same tiles, so that batches are as long.
+        let dots = self.has_dots
+            && watch.seconds() < BUDGET
+            && self.time(Shape::Dots(best.0.with_half(false))).await? < GAIN * best.1;
         let mut subgroups = false;
         if self.has_subgroups() && watch.seconds() < BUDGET {
             let plain = self.time(Shape::Vector { rows: 1, subgroups: false }).await?;
             subgroups = self.time(Shape::Vector { rows: 1, subgroups: true }).await? < GAIN * plain;
         }
-        self.tuning.set(Tuning { tile: best.0, subgroups });
+        self.tuning.set(Tuning { tile: best.0, subgroups, dots });
         self.is_tuned = true;
         Ok(())
     }
 
-    /// Seconds that a product of this shape takes; infinite if it does not work here.
+    /// Seconds that a product of this shape takes, with the making of its whole numbers if it has them; infinite if
+    /// it does not work here.
     pub(super) async fn time(&self, shape: Shape) -> Result<f64, LmError> {
         let product =
             Product { role: Role::Residual, layout: Layout::FourBits, shape, bias: false, adapter: false };
@@ -130,34 +142,31 @@ impl Gpu {
 
     async fn try_time(&self, product: Product) -> Result<f64, LmError> {
         let kernel = Kernel::Product(product);
-        // Compiles it too, and warms it up.
-        check::self_check(self, &[kernel]).await?;
-        let rows = match product.shape {
-            Shape::Tile(_) => 256,
-            Shape::Vector { rows, .. } => rows,
+        let quantize = Kernel::Quantize { norm: false, picked: false };
+        let (rows, first) = match product.shape {
+            Shape::Tile(_) => (256, None),
+            Shape::Dots(_) => (256, Some(quantize)),
+            Shape::Vector { rows, .. } => (rows, None),
         };
+        let kernels: Vec<Kernel> = first.into_iter().chain([kernel]).collect();
+        // Compiles them too, and warms them up.
+        check::self_check(self, &kernels).await?;
         // A single row needs larger weights than a cache holds, or a larger cache than most.
         let size = if rows == 1 { [1, 4096, 2048] } else { [rows, 512, 1024] };
-        let case = check::product_case(product, size, &mut Noise::new(1));
-        let pipeline = self.pipeline(kernel)?;
-        let (_buffers, bind_group) = self
+        let mut noise = Noise::new(1);
+        let mut cases: Vec<Case> = Vec::new();
+        if first.is_some() {
+            cases.push(check::quantize_case([false, false], rows, 1024, &mut noise));
+        }
+        cases.push(check::product_case(product, size, &mut noise));
+        let mut pipelines = Vec::new();
+        for case in &cases {
+            pipelines.push(self.pipeline(case.kernel)?);
+        }
+        let bound = self
             .scoped("measuring the device", || {
-                use wgpu::BufferUsages as Usage;
-                let parameters =
-                    self.buffer("parameters", PARAMETER_STRIDE as u64, Usage::UNIFORM | Usage::COPY_DST);
-                self.queue.write_buffer(&parameters.0, 0, bytemuck::cast_slice(&case.parameters));
-                let buffers: Vec<(u32, Buffer)> = case
-                    .bindings
-                    .iter()
-                    .map(|(&binding, words)| {
-                        let buffer = self.storage("measured", 4 * words.len() as u64);
-                        self.queue.write_buffer(&buffer.0, 0, bytemuck::cast_slice(words));
-                        (binding, buffer)
-                    })
-                    .collect();
-                let bound: Vec<_> = buffers.iter().map(|(binding, buffer)| (*binding, buffer)).collect();
-                let bind_group = self.bind(kernel, &parameters, &bound);
-                ((parameters, buffers), bind_group)
+                let bound = cases.iter().map(|case| self.bind_case(case));
+                bound.collect::<Vec<_>>()
             })
             .await?;
         self.settle().await?;
@@ -167,11 +176,13 @@ impl Gpu {
             let mut encoder = self.handle.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
             {
                 let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
-                pass.set_pipeline(&pipeline);
-                pass.set_bind_group(0, &bind_group, &[0]);
-                let [x, y, z] = case.workgroups;
                 for _ in 0..times {
-                    pass.dispatch_workgroups(x, y, z);
+                    for ((case, pipeline), (_, bind_group)) in cases.iter().zip(&pipelines).zip(&bound) {
+                        pass.set_pipeline(pipeline);
+                        pass.set_bind_group(0, bind_group, &[0]);
+                        let [x, y, z] = case.workgroups;
+                        pass.dispatch_workgroups(x, y, z);
+                    }
                 }
             }
             self.queue.submit([encoder.finish()]);
@@ -182,5 +193,24 @@ impl Gpu {
             }
             times *= 4;
         }
+    }
+
+    /// A problem's buffers, to be kept, and its bind group.
+    fn bind_case(&self, case: &Case) -> (Vec<Buffer>, wgpu::BindGroup) {
+        use wgpu::BufferUsages as Usage;
+        let parameters = self.buffer("parameters", PARAMETER_STRIDE as u64, Usage::UNIFORM | Usage::COPY_DST);
+        self.queue.write_buffer(&parameters.0, 0, bytemuck::cast_slice(&case.parameters));
+        let buffers: Vec<(u32, Buffer)> = case
+            .bindings
+            .iter()
+            .map(|(&binding, words)| {
+                let buffer = self.storage("measured", 4 * words.len() as u64);
+                self.queue.write_buffer(&buffer.0, 0, bytemuck::cast_slice(words));
+                (binding, buffer)
+            })
+            .collect();
+        let bound: Vec<_> = buffers.iter().map(|(binding, buffer)| (*binding, buffer)).collect();
+        let bind_group = self.bind(case.kernel, &parameters, &bound);
+        (buffers.into_iter().map(|(_, buffer)| buffer).chain([parameters]).collect(), bind_group)
     }
 }

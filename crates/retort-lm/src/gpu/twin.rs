@@ -9,7 +9,7 @@ use half::f16;
 
 use super::layout::{GROUP, Layout};
 use super::run::Parameters;
-use super::shader::{Kernel, Product, Role};
+use super::shader::{Kernel, Product, QUANTIZED_WORDS, Role, Shape};
 
 /// The words behind every binding number.
 pub(super) type Bindings = BTreeMap<u32, Vec<u32>>;
@@ -22,6 +22,7 @@ pub(super) fn run(kernel: Kernel, parameters: &Parameters, bindings: &Bindings) 
         Kernel::Product(kernel) => product(kernel, &inputs),
         Kernel::Rotary { neighbours, norms } => rotary(neighbours, norms, &inputs),
         Kernel::Attention { head4 } => attention(head4, &inputs),
+        Kernel::Quantize { norm, picked } => quantize(norm, picked, &inputs),
         Kernel::AddNormed => add_normed(&inputs),
         Kernel::Sum => sum(&inputs),
     }
@@ -51,6 +52,14 @@ impl Inputs<'_> {
 
     fn floats(&self, binding: u32) -> Vec<f32> {
         self.words(binding).iter().copied().map(f32::from_bits).collect()
+    }
+
+    /// A number that is written as a whole one of two digits.
+    fn whole(&self, binding: u32, at: usize) -> f64 {
+        let group = &self.words(binding)[at / GROUP * QUANTIZED_WORDS..][..QUANTIZED_WORDS];
+        let (word, byte) = (at % GROUP / 4, at % 4);
+        let [high, low] = [word, 8 + word].map(|word| f64::from(group[word].to_le_bytes()[byte]));
+        f64::from(f32::from_bits(group[16])) * (128.0 * high + low - 8192.0)
     }
 
     /// A weight; `inputs` counts the padding.
@@ -98,16 +107,18 @@ fn embed(layout: Layout, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
 }
 
 fn product(kernel: Product, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
-    let Product { role, layout, bias, adapter, .. } = kernel;
+    let Product { role, layout, shape, bias, adapter } = kernel;
+    let is_dots = matches!(shape, Shape::Dots(_));
     let [rows, columns, _, inputs4, stride, first_column] = [0, 1, 2, 3, 4, 5].map(|i| inputs.parameter(i));
     let [width, epsilon, cap] = [6, 7, 8].map(|i| inputs.real(i));
     let (narrow, first_row) = (4 * inputs.parameter(9), inputs.parameter(10));
     let padded = 4 * inputs4;
     let mut output = inputs.floats(4);
     for row in 0..rows {
-        let from = if role == Role::Output { inputs.words(6)[row] as usize } else { row };
-        let mut x: Vec<f64> = (0..padded).map(|k| inputs.float(3, from * padded + k)).collect();
-        if role.has_norm() {
+        let from = if role == Role::Output && !is_dots { inputs.words(6)[row] as usize } else { row };
+        let number = |at: usize| if is_dots { inputs.whole(3, at) } else { inputs.float(3, at) };
+        let mut x: Vec<f64> = (0..padded).map(|k| number(from * padded + k)).collect();
+        if role.has_norm() && !is_dots {
             let scale = 1.0 / (x.iter().map(|x| x * x).sum::<f64>() / width + epsilon).sqrt();
             for (k, x) in x.iter_mut().enumerate() {
                 *x *= scale * inputs.float(5, k);
@@ -199,6 +210,28 @@ fn rotary(neighbours: bool, norms: bool, inputs: &Inputs<'_>) -> BTreeMap<u32, V
         }
     }
     BTreeMap::from([(3, queries), (4, keys), (5, values)])
+}
+
+/// The numbers themselves, normed or not: what the whole ones stand for. Behind each 32 two zeros, since no sum
+/// differs from that of its digits.
+fn quantize(norm: bool, picked: bool, inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {
+    let [rows, inputs4] = [0, 1].map(|i| inputs.parameter(i));
+    let [width, epsilon] = [2, 3].map(|i| inputs.real(i));
+    let padded = 4 * inputs4;
+    let mut output = Vec::new();
+    for row in 0..rows {
+        let from = if picked { inputs.words(6)[row] as usize } else { row };
+        let x = |i: usize| inputs.float(3, from * padded + i);
+        let squares: f64 = (0..padded).map(|i| x(i) * x(i)).sum();
+        let scale = 1.0 / (squares / width + epsilon).sqrt();
+        for i in 0..padded {
+            output.push(single(if norm { x(i) * scale * inputs.float(5, i) } else { x(i) }));
+            if i % GROUP == GROUP - 1 {
+                output.extend([0.0; 2]);
+            }
+        }
+    }
+    BTreeMap::from([(4, output)])
 }
 
 fn add_normed(inputs: &Inputs<'_>) -> BTreeMap<u32, Vec<f32>> {

@@ -1,4 +1,4 @@
-// What both shapes of the product share: its bindings, and what becomes of a finished sum.
+// What all shapes of the product share: its bindings, and what becomes of a finished sum.
 #import weights
 
 struct Params {
@@ -27,12 +27,17 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
+#if DOTS
+// Whole numbers of two digits, as `quantize` makes them.
+@group(0) @binding(3) var<storage, read> input: array<vec4u>;
+#else
 @group(0) @binding(3) var<storage, read> input: array<vec4f>;
+#end
 @group(0) @binding(4) var<storage, read_write> output: array<f32>;
 #if NORM
 @group(0) @binding(5) var<storage, read> norm_weights: array<vec4f>;
 #end
-#if OUTPUT
+#if PICKED
 // Which row of the input each row of the output is made from.
 @group(0) @binding(6) var<storage, read> picks: array<u32>;
 #end
@@ -49,7 +54,7 @@ struct Params {
 fn input_row(row: u32) -> u32 {
     // Rows beyond the last are computed from the last and never stored.
     let within = min(row, params.rows - 1u);
-#if OUTPUT
+#if PICKED
     return picks[within];
 #else
     return within;
