@@ -126,6 +126,10 @@ impl NarrowPanel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Narrow {
     /// In plain Rust: what the other is tested against.
+    #[cfg_attr(
+        all(target_arch = "wasm32", target_feature = "relaxed-simd"),
+        expect(dead_code, reason = "where the instruction is, its twin is not used")
+    )]
     Portable,
     /// With the instruction of relaxed SIMD.
     #[cfg(all(target_arch = "wasm32", target_feature = "relaxed-simd"))]
