@@ -169,7 +169,7 @@ impl Task<'_> {
                     }
                 }
             }
-            kernel.multiply(&rows, 0..lines, &panel, |line, sums| {
+            kernel.multiply(&rows, &panel, |line, sums| {
                 // Beyond the last slot these are scores of zeros, which nobody sees.
                 if let Some(scores) = scores[line * padded + at * COLUMNS..].first_chunk_mut::<COLUMNS>() {
                     *scores = *sums;
@@ -208,7 +208,7 @@ impl Task<'_> {
             for first in (block * BLOCK..size.min((block + 1) * BLOCK)).step_by(COLUMNS) {
                 self.gather_values(&mut panel, block, first % BLOCK);
                 let count = COLUMNS.min(size - first);
-                kernel.multiply(rows, 0..lines, &panel, |line, sums| {
+                kernel.multiply(rows, &panel, |line, sums| {
                     let sums = sums.map(|sum| sum * inverses[line]);
                     // SAFETY: these components of these heads of these rows are this task's.
                     unsafe { out.write(place(line) + first, &sums[..count]) };

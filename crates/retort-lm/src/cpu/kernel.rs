@@ -245,28 +245,21 @@ impl Kernel {
         }
     }
 
-    /// For each of the rows in this range, the products with the panel's columns, told to `out` with the row's
-    /// number.
-    pub(super) fn multiply(
-        self,
-        rows: &Rows,
-        range: std::ops::Range<usize>,
-        panel: &Panel,
-        mut out: impl FnMut(usize, &[f32; COLUMNS]),
-    ) {
-        let mut row = range.start;
+    /// For each row, the products with the panel's columns, told to `out` with the row's number.
+    pub(super) fn multiply(self, rows: &Rows, panel: &Panel, mut out: impl FnMut(usize, &[f32; COLUMNS])) {
+        let (mut row, end) = (0, rows.len());
         #[cfg(target_arch = "x86_64")]
         if self == Self::Vectors512 {
-            while row + WIDE_TILE <= range.end {
+            while row + WIDE_TILE <= end {
                 self.tile::<WIDE_TILE>(rows, row, panel, &mut out);
                 row += WIDE_TILE;
             }
         }
-        while row + TILE <= range.end {
+        while row + TILE <= end {
             self.tile::<TILE>(rows, row, panel, &mut out);
             row += TILE;
         }
-        while row < range.end {
+        while row < end {
             self.tile::<1>(rows, row, panel, &mut out);
             row += 1;
         }
@@ -284,8 +277,9 @@ impl Kernel {
         let mut sums = [[0.0; COLUMNS]; R];
         match self {
             Self::Portable => portable(&operands, panel, &mut sums),
+            // SAFETY: SSE2 is part of x86-64.
             #[cfg(target_arch = "x86_64")]
-            Self::Vectors128 => x86::vectors128(&operands, panel, &mut sums),
+            Self::Vectors128 => unsafe { x86::vectors128(&operands, panel, &mut sums) },
             #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
             Self::Vectors128 => neon::vectors128(&operands, panel, &mut sums),
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
@@ -293,7 +287,7 @@ impl Kernel {
             // SAFETY: these are only ever chosen where `available` has found their instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Vectors256 => unsafe { x86::vectors256(&operands, panel, &mut sums) },
-            // SAFETY: as above.
+            // SAFETY: as for 256 bits.
             #[cfg(target_arch = "x86_64")]
             Self::Vectors512 => unsafe { x86::vectors512(&operands, panel, &mut sums) },
         }
@@ -312,7 +306,7 @@ fn portable<const R: usize>(
         for ((quants, row_scales), sums) in rows.iter().zip(sums.iter_mut()) {
             let mut whole = [0i32; COLUMNS];
             for (row, columns) in quants[block].iter().zip(pairs) {
-                let (a, b) = (halves(*row).0, halves(*row).1);
+                let (a, b) = halves(*row);
                 for (sum, column) in whole.iter_mut().zip(columns) {
                     let (x, y) = halves(*column);
                     *sum += a * x + b * y;
@@ -334,86 +328,70 @@ fn halves(word: i32) -> (i32, i32) {
     (word << 16 >> 16, word >> 16)
 }
 
+/// The product with vectors that have a product of pairs (`$dot`): two vectors of columns at a time, since there are
+/// sixteen registers.
+#[cfg(any(target_arch = "x86_64", all(target_arch = "wasm32", target_feature = "simd128")))]
+macro_rules! by_pairs {
+    (
+        $(#[$attribute:meta])* $name:ident: $lanes:literal lanes of $whole:ty,
+        $splat:path, $add:path, $dot:path, $splat_float:path, $add_float:path, $multiply_float:path, $to_float:path
+    ) => {
+        $(#[$attribute])*
+        pub(super) fn $name<const R: usize>(
+            rows: &[(&[RowBlock], &[f32]); R],
+            panel: &Panel,
+            sums: &mut [[f32; COLUMNS]; R],
+        ) {
+            for (block, (pairs, scales)) in panel.quants.iter().zip(&panel.scales).enumerate() {
+                let quants: [&RowBlock; R] = std::array::from_fn(|r| &rows[r].0[block]);
+                let (scales, _) = scales.as_chunks::<$lanes>();
+                for first in (0..COLUMNS / $lanes).step_by(2) {
+                    let mut whole = [[$splat(0); 2]; R];
+                    for p in 0..PAIRS {
+                        let (columns, _) = pairs[p].as_chunks::<$lanes>();
+                        let low: $whole = bytemuck::cast(columns[first]);
+                        let high: $whole = bytemuck::cast(columns[first + 1]);
+                        for r in 0..R {
+                            let row = $splat(quants[r][p]);
+                            whole[r][0] = $add(whole[r][0], $dot(row, low));
+                            whole[r][1] = $add(whole[r][1], $dot(row, high));
+                        }
+                    }
+                    for r in 0..R {
+                        let (sums, _) = sums[r].as_chunks_mut::<$lanes>();
+                        for side in 0..2 {
+                            let scale = bytemuck::cast(scales[first + side]);
+                            let scale = $multiply_float($splat_float(rows[r].1[block]), scale);
+                            let scaled = $multiply_float($to_float(whole[r][side]), scale);
+                            let sum = $add_float(bytemuck::cast(sums[first + side]), scaled);
+                            sums[first + side] = bytemuck::cast(sum);
+                        }
+                    }
+                }
+            }
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
 
     use super::{COLUMNS, PAIRS, Panel, RowBlock};
 
-    /// SSE2, which every x86-64 processor has. Eight columns at a time, since there are sixteen registers.
-    pub(super) fn vectors128<const R: usize>(
-        rows: &[(&[RowBlock], &[f32]); R],
-        panel: &Panel,
-        sums: &mut [[f32; COLUMNS]; R],
-    ) {
-        for (block, (pairs, scales)) in panel.quants.iter().zip(&panel.scales).enumerate() {
-            let quants: [&RowBlock; R] = std::array::from_fn(|r| &rows[r].0[block]);
-            let (scales, _) = scales.as_chunks::<4>();
-            for half in [0, 2] {
-                // SAFETY: SSE2 is part of x86-64.
-                let mut whole = [[unsafe { _mm_setzero_si128() }; 2]; R];
-                for p in 0..PAIRS {
-                    let (columns, _) = pairs[p].as_chunks::<4>();
-                    let low: __m128i = bytemuck::cast(columns[half]);
-                    let high: __m128i = bytemuck::cast(columns[half + 1]);
-                    for r in 0..R {
-                        // SAFETY: SSE2 is part of x86-64.
-                        unsafe {
-                            let row = _mm_set1_epi32(quants[r][p]);
-                            whole[r][0] = _mm_add_epi32(whole[r][0], _mm_madd_epi16(row, low));
-                            whole[r][1] = _mm_add_epi32(whole[r][1], _mm_madd_epi16(row, high));
-                        }
-                    }
-                }
-                for r in 0..R {
-                    let (sums, _) = sums[r].as_chunks_mut::<4>();
-                    for side in 0..2 {
-                        // SAFETY: SSE2 is part of x86-64.
-                        unsafe {
-                            let scale = _mm_mul_ps(
-                                _mm_set1_ps(rows[r].1[block]),
-                                bytemuck::cast(scales[half + side]),
-                            );
-                            let scaled = _mm_mul_ps(_mm_cvtepi32_ps(whole[r][side]), scale);
-                            let sum = _mm_add_ps(bytemuck::cast(sums[half + side]), scaled);
-                            sums[half + side] = bytemuck::cast(sum);
-                        }
-                    }
-                }
-            }
-        }
-    }
+    by_pairs!(
+        /// SSE2, which every x86-64 processor has.
+        #[target_feature(enable = "sse2")]
+        vectors128: 4 lanes of __m128i,
+        _mm_set1_epi32, _mm_add_epi32, _mm_madd_epi16, _mm_set1_ps, _mm_add_ps, _mm_mul_ps, _mm_cvtepi32_ps
+    );
 
-    #[target_feature(enable = "avx2")]
-    pub(super) fn vectors256<const R: usize>(
-        rows: &[(&[RowBlock], &[f32]); R],
-        panel: &Panel,
-        sums: &mut [[f32; COLUMNS]; R],
-    ) {
-        for (block, (pairs, scales)) in panel.quants.iter().zip(&panel.scales).enumerate() {
-            let quants: [&RowBlock; R] = std::array::from_fn(|r| &rows[r].0[block]);
-            let mut whole = [[_mm256_setzero_si256(); 2]; R];
-            for p in 0..PAIRS {
-                let (columns, _) = pairs[p].as_chunks::<8>();
-                let low: __m256i = bytemuck::cast(columns[0]);
-                let high: __m256i = bytemuck::cast(columns[1]);
-                for r in 0..R {
-                    let row = _mm256_set1_epi32(quants[r][p]);
-                    whole[r][0] = _mm256_add_epi32(whole[r][0], _mm256_madd_epi16(row, low));
-                    whole[r][1] = _mm256_add_epi32(whole[r][1], _mm256_madd_epi16(row, high));
-                }
-            }
-            let (scales, _) = scales.as_chunks::<8>();
-            for r in 0..R {
-                let (sums, _) = sums[r].as_chunks_mut::<8>();
-                for side in 0..2 {
-                    let scale = _mm256_mul_ps(_mm256_set1_ps(rows[r].1[block]), bytemuck::cast(scales[side]));
-                    let scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(whole[r][side]), scale);
-                    sums[side] = bytemuck::cast(_mm256_add_ps(bytemuck::cast(sums[side]), scaled));
-                }
-            }
-        }
-    }
+    by_pairs!(
+        #[target_feature(enable = "avx2")]
+        vectors256: 8 lanes of __m256i,
+        _mm256_set1_epi32, _mm256_add_epi32, _mm256_madd_epi16,
+        _mm256_set1_ps, _mm256_add_ps, _mm256_mul_ps, _mm256_cvtepi32_ps
+    );
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     pub(super) fn vectors512<const R: usize>(
@@ -510,40 +488,11 @@ mod wasm {
 
     use super::{COLUMNS, PAIRS, Panel, RowBlock};
 
-    /// WebAssembly's 128-bit vectors, eight columns at a time: engines have sixteen registers on x86-64.
-    pub(super) fn vectors128<const R: usize>(
-        rows: &[(&[RowBlock], &[f32]); R],
-        panel: &Panel,
-        sums: &mut [[f32; COLUMNS]; R],
-    ) {
-        for (block, (pairs, scales)) in panel.quants.iter().zip(&panel.scales).enumerate() {
-            let quants: [&RowBlock; R] = std::array::from_fn(|r| &rows[r].0[block]);
-            let (scales, _) = scales.as_chunks::<4>();
-            for half in [0, 2] {
-                let mut whole = [[i32x4_splat(0); 2]; R];
-                for p in 0..PAIRS {
-                    let (columns, _) = pairs[p].as_chunks::<4>();
-                    let low: v128 = bytemuck::cast(columns[half]);
-                    let high: v128 = bytemuck::cast(columns[half + 1]);
-                    for r in 0..R {
-                        let row = i32x4_splat(quants[r][p]);
-                        whole[r][0] = i32x4_add(whole[r][0], i32x4_dot_i16x8(row, low));
-                        whole[r][1] = i32x4_add(whole[r][1], i32x4_dot_i16x8(row, high));
-                    }
-                }
-                for r in 0..R {
-                    let (sums, _) = sums[r].as_chunks_mut::<4>();
-                    for side in 0..2 {
-                        let scale =
-                            f32x4_mul(f32x4_splat(rows[r].1[block]), bytemuck::cast(scales[half + side]));
-                        let scaled = f32x4_mul(f32x4_convert_i32x4(whole[r][side]), scale);
-                        let sum = f32x4_add(bytemuck::cast(sums[half + side]), scaled);
-                        sums[half + side] = bytemuck::cast(sum);
-                    }
-                }
-            }
-        }
-    }
+    by_pairs!(
+        /// WebAssembly's vectors; engines have sixteen registers on x86-64.
+        vectors128: 4 lanes of v128,
+        i32x4_splat, i32x4_add, i32x4_dot_i16x8, f32x4_splat, f32x4_add, f32x4_mul, f32x4_convert_i32x4
+    );
 }
 
 #[cfg(test)]
@@ -580,7 +529,7 @@ mod tests {
 
     fn product(kernel: Kernel, rows: &Rows, panel: &Panel) -> Vec<[f32; COLUMNS]> {
         let mut all = vec![[f32::NAN; COLUMNS]; rows.len()];
-        kernel.multiply(rows, 0..rows.len(), panel, |row, sums| all[row] = *sums);
+        kernel.multiply(rows, panel, |row, sums| all[row] = *sums);
         all
     }
 

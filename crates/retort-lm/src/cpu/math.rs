@@ -169,7 +169,7 @@ fn exponentials_of(seen: &mut [f32], scale: f32, cap: Option<f32>) -> f32 {
         seen.iter_mut().for_each(|score| *score = exp(*score - most));
     } else {
         let most = greatest(seen);
-        // Scores are finite or the model's numbers are none; then `most` is none either.
+        // A score that is no number stays none, and with it the sum.
         seen.iter_mut().for_each(|score| *score = exp((*score - most) * scale));
     }
     lanes_sum(seen)

@@ -129,7 +129,7 @@ impl Matrix {
             panel.resize(self.inputs.div_ceil(BLOCK));
             for &first in panels {
                 self.fill(&mut panel, first);
-                kernel.multiply(&rows.wide, 0..rows.wide.len(), &panel, |row, sums| finish(first, row, sums));
+                kernel.multiply(&rows.wide, &panel, |row, sums| finish(first, row, sums));
             }
         };
         threads::each(self.inputs * self.outputs, panels.chunks(share), work);

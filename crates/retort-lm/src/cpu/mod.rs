@@ -178,13 +178,6 @@ impl CpuBackend {
         let Some(table) = table else { return Ok(Vec::new()) };
         logits(config, &table, &norm, &stream, &batch.outputs, &mut loader.breath).await
     }
-
-    /// Bytes of weights held.
-    #[must_use]
-    pub fn weight_bytes(&self) -> usize {
-        let layers = self.layers.iter().flat_map(|layer| &layer.matrices);
-        layers.chain([&self.embedding]).chain(&self.output).map(Matrix::len_bytes).sum()
-    }
 }
 
 impl Layer {

@@ -290,7 +290,7 @@ mod measure {
             narrow_panel.put(TensorType::Q4_1, column, Some(&row));
         }
         let mut seen = 0.0;
-        let wide = rate(|| Kernel::best().multiply(&rows, 0..ROWS, &panel, |_, sums| seen += sums[0]));
+        let wide = rate(|| Kernel::best().multiply(&rows, &panel, |_, sums| seen += sums[0]));
         let narrow =
             rate(|| Narrow::Relaxed.multiply(&narrow_rows, &narrow_panel, |_, sums| seen += sums[0]));
         std::hint::black_box(seen);
