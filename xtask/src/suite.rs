@@ -223,6 +223,11 @@ fn clippy_wasm(run: &mut Run<'_>) -> Result<Outcome, Error> {
         "clippy",
         "--package",
         "retort-web",
+        // On their way into the page, and already bound to what runs there.
+        "--package",
+        "retort-stats",
+        "--package",
+        "retort-checklist",
         "--target",
         target,
         "--",

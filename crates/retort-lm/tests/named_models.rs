@@ -12,32 +12,21 @@
     reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
 )]
 
+mod agreement;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
-use retort_lm::config::Config;
-use retort_lm::cpu::CpuBackend;
+use agreement::{Agreement, difference, fixture, ids, load, logits, scores, tree_of};
 use retort_lm::gguf::Gguf;
 use retort_lm::tokenizer::Tokenizer;
-use retort_lm::{
-    AnswerOption, Branch, FileSource, Flow, LanguageModel, Model, NoWatch, PromptTree, Readout, Segment,
-    Segments,
-};
+use retort_lm::{FileSource, LanguageModel, NoWatch, Segment};
 use serde_json::Value;
 
 fn source(variable: &str) -> FileSource {
     let path = std::env::var_os(variable)
         .expect("set the variable that the test names to the model's file; fixtures/make_named_models.py says where it comes from");
     FileSource::open(&PathBuf::from(path)).unwrap()
-}
-
-fn fixture(name: &str) -> Value {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn ids(value: &Value) -> Vec<u32> {
-    value.as_array().unwrap().iter().map(|id| id.as_u64().unwrap() as u32).collect()
 }
 
 fn tokens_agree(variable: &str, fixture_name: &str) {
@@ -49,7 +38,7 @@ fn tokens_agree(variable: &str, fixture_name: &str) {
     let tokenizer = Tokenizer::read(&gguf, vocabulary).unwrap();
     println!("a tokenizer of {vocabulary} tokens read in {:?}", start.elapsed());
     let fixture = fixture(fixture_name);
-    let shared = self::fixture("tokenizer_parity.json");
+    let shared = agreement::fixture("tokenizer_parity.json");
     let texts = shared["user_text"].as_array().unwrap().iter().map(|case| &case["text"]);
     let texts: Vec<&Value> = texts.chain(fixture["more_strings"].as_array().unwrap()).collect();
     let wanted = fixture["text_ids"].as_array().unwrap();
@@ -92,47 +81,17 @@ fn p46_tokens_of_gemma_agree_with_the_reference() {
     tokens_agree("RETORT_GEMMA_MODEL", "named_gemma.json");
 }
 
-fn model(variable: &str) -> Model<CpuBackend> {
-    let mut source = source(variable);
-    let gguf = Gguf::read(&mut source).unwrap();
-    let config = Config::read(&gguf, &mut source).unwrap();
-    let mut go_on = |_| Flow::Continue;
-    let backend = pollster::block_on(CpuBackend::load(&gguf, &config, &mut source, &mut go_on)).unwrap();
-    Model::new(&gguf, config, &mut source, backend).unwrap()
-}
-
 /// Top-1 over two texts of 150 tokens, the last position's highest logits, and the options' log-probabilities of
 /// three prompts.
 fn numbers_agree(variable: &str, fixture_name: &str) {
-    let mut model = model(variable);
+    let mut model = load(source(variable));
     let fixture = fixture(fixture_name);
-    let vocabulary = model.config().vocabulary;
-    let (mut positions, mut equal, mut worst_logit) = (0, 0, 0.0f64);
-    for text in fixture["texts"].as_array().unwrap() {
-        let tokens = ids(&text["ids"]);
-        assert_eq!(tokens.len(), 150);
-        let logits = pollster::block_on(model.logits(&tokens)).unwrap();
-        for (row, right) in logits.chunks_exact(vocabulary).zip(ids(&text["top1"])) {
-            let best = (0u32..).zip(row).max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap().0;
-            positions += 1;
-            equal += usize::from(best == right);
-        }
-        let last = logits.chunks_exact(vocabulary).last().unwrap();
-        for top in text["last_top"].as_array().unwrap() {
-            let id = top["id"].as_u64().unwrap() as usize;
-            worst_logit = worst_logit.max((f64::from(last[id]) - top["logit"].as_f64().unwrap()).abs());
-        }
-    }
+    let Agreement { positions, equal, worst: worst_logit } = logits(&mut model, &fixture, 150);
     let mut worst_option = 0.0f64;
-    let options: Vec<AnswerOption> =
-        (1..=5).map(|score| AnswerOption { spellings: vec![score.to_string()] }).collect();
+    let options = scores();
     for case in fixture["cases"].as_array().unwrap() {
-        let mut pieces = Segments::new();
-        for segment in case["segments"].as_array().unwrap() {
-            let text = segment["text"].as_str().unwrap();
-            pieces =
-                if segment["special"].as_bool().unwrap() { pieces.template(text) } else { pieces.user(text) };
-        }
+        let tree = tree_of(case, &options);
+        let pieces = tree.prefix.clone().then(&tree.branches[0].text);
         assert_eq!(model.tokenizer().encode_start(&pieces).unwrap().0, ids(&case["ids"]), "{}", case["name"]);
         // The file's own template, or its absence, as transformers renders it.
         let turn = model.turn(None).unwrap();
@@ -141,18 +100,8 @@ fn numbers_agree(variable: &str, fixture_name: &str) {
         rendered.push(user.clone());
         let rendered = rendered.then(&turn.close).to_display();
         assert!(pieces.to_display().starts_with(&rendered), "{rendered:?}");
-        let branch = Branch { text: Segments::new(), readout: Readout::options(options.clone()) };
-        // The last piece is the branch, the others are the prefix.
-        let (last, before) = pieces.pieces().split_last().unwrap();
-        let (mut prefix, mut text) = (Segments::new(), Segments::new());
-        before.iter().for_each(|piece| prefix.push(piece.clone()));
-        text.push(last.clone());
-        let tree = PromptTree { prefix, branches: vec![Branch { text, ..branch }] };
         let answer = pollster::block_on(model.answer(&tree, &mut NoWatch)).unwrap().remove(0);
-        let right = case["option_log_probs"].as_array().unwrap();
-        for (found, right) in answer.log_probabilities.iter().zip(right) {
-            worst_option = worst_option.max((found - right.as_f64().unwrap()).abs());
-        }
+        worst_option = worst_option.max(difference(&answer, case));
     }
     println!(
         "top-1 equal at {equal} of {positions}; largest difference of a top logit {worst_logit:.5}, of an option's \

@@ -10,14 +10,14 @@
     reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
 )]
 
+mod agreement;
+
 use std::path::PathBuf;
 
-use retort_lm::config::Config;
-use retort_lm::cpu::CpuBackend;
-use retort_lm::gguf::Gguf;
+use agreement::{Agreement, difference, fixture, ids, load, logits, scores, tree_of};
 use retort_lm::{
-    Answer, AnswerOption, BackendChoice, BackendKind, Branch, FileSource, Flow, LanguageModel, Limits, Model,
-    NoWatch, PromptTree, Readout, Segment, Segments,
+    AnswerOption, BackendChoice, BackendKind, Branch, FileSource, Flow, LanguageModel, Limits, NoWatch,
+    PromptTree, Readout, Segments,
 };
 use serde_json::Value;
 
@@ -27,90 +27,26 @@ fn model_file() -> PathBuf {
     PathBuf::from(path)
 }
 
-fn model() -> Model<CpuBackend> {
-    let mut source = FileSource::open(&model_file()).unwrap();
-    let gguf = Gguf::read(&mut source).unwrap();
-    let config = Config::read(&gguf, &mut source).unwrap();
-    let mut go_on = |_| Flow::Continue;
-    let backend = pollster::block_on(CpuBackend::load(&gguf, &config, &mut source, &mut go_on)).unwrap();
-    Model::new(&gguf, config, &mut source, backend).unwrap()
-}
-
-fn fixture(name: &str) -> Value {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn ids(value: &Value) -> Vec<u32> {
-    value.as_array().unwrap().iter().map(|id| id.as_u64().unwrap() as u32).collect()
-}
-
 /// Top-1 equal at 99% or more of the positions of five 300-token texts.
 #[test]
 fn logits_agree_with_transformers() {
-    let mut model = model();
-    let vocabulary = model.config().vocabulary;
-    let (mut positions, mut equal, mut worst) = (0, 0, 0.0f64);
-    for text in fixture("logits.json")["texts"].as_array().unwrap() {
-        let tokens = ids(&text["ids"]);
-        assert_eq!(tokens.len(), 300);
-        assert_eq!(model.tokenizer().encode_user(text["text"].as_str().unwrap()).unwrap(), tokens);
-        let logits = pollster::block_on(model.logits(&tokens)).unwrap();
-        for (row, right) in logits.chunks_exact(vocabulary).zip(ids(&text["top1"])) {
-            let best = (0u32..).zip(row).max_by(|(_, a), (_, b)| a.total_cmp(b)).unwrap().0;
-            positions += 1;
-            equal += usize::from(best == right);
-        }
-        let last = logits.chunks_exact(vocabulary).last().unwrap();
-        for top in text["last_top"].as_array().unwrap() {
-            let id = top["id"].as_u64().unwrap() as usize;
-            worst = worst.max((f64::from(last[id]) - top["logit"].as_f64().unwrap()).abs());
-        }
+    let mut model = load(FileSource::open(&model_file()).unwrap());
+    let fixture = fixture("logits.json");
+    for text in fixture["texts"].as_array().unwrap() {
+        let encoded = model.tokenizer().encode_user(text["text"].as_str().unwrap()).unwrap();
+        assert_eq!(encoded, ids(&text["ids"]));
     }
+    let Agreement { positions, equal, worst } = logits(&mut model, &fixture, 300);
     println!("top-1 equal at {equal} of {positions} positions; largest difference of a top logit {worst:.5}");
     assert_eq!(positions, 1500);
     assert!(equal * 100 >= positions * 99, "top-1 equal at {equal} of {positions}");
     assert!(worst < 0.02, "a logit differs by {worst}");
 }
 
-fn scores() -> Vec<AnswerOption> {
-    (1..=5).map(|score| AnswerOption { spellings: vec![score.to_string()] }).collect()
-}
-
-/// The case's prompt: its last piece is the branch, the others are the prefix.
-fn tree_of(case: &Value, options: &[AnswerOption]) -> PromptTree {
-    let mut pieces: Vec<Segment> = case["segments"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|segment| {
-            let piece = segment["text"].as_str().unwrap().to_owned();
-            if segment["special"].as_bool().unwrap() {
-                Segment::Template(piece)
-            } else {
-                Segment::User(piece)
-            }
-        })
-        .collect();
-    let mut text = Segments::new();
-    text.push(pieces.pop().unwrap());
-    let mut prefix = Segments::new();
-    pieces.into_iter().for_each(|piece| prefix.push(piece));
-    PromptTree { prefix, branches: vec![Branch { text, readout: Readout::options(options.to_vec()) }] }
-}
-
-/// The largest difference between the answer's log-probabilities and the reference's.
-fn difference(answer: &Answer, case: &Value) -> f64 {
-    let right = case["option_log_probs"].as_array().unwrap();
-    assert_eq!(answer.log_probabilities.len(), right.len());
-    let pairs = answer.log_probabilities.iter().zip(right);
-    pairs.map(|(found, right)| (found - right.as_f64().unwrap()).abs()).fold(0.0, f64::max)
-}
-
 /// Option log-probabilities within 0.02 of transformers' f32.
 #[test]
 fn option_probabilities_agree_with_transformers() {
-    let mut model = model();
+    let mut model = load(FileSource::open(&model_file()).unwrap());
     let options = scores();
     let fixture = fixture("options.json");
     let mut worst = 0.0f64;
@@ -153,7 +89,7 @@ fn the_gpu_agrees_with_transformers() {
 /// P46: the tokenizer inside the file against the reference, on 456 strings, special spellings included.
 #[test]
 fn p46_tokens_agree_with_the_reference() {
-    let model = model();
+    let model = load(FileSource::open(&model_file()).unwrap());
     let fixture = fixture("tokenizer_parity.json");
     let cases = fixture["user_text"].as_array().unwrap();
     assert!(cases.len() >= 200);
@@ -170,7 +106,7 @@ fn p46_tokens_agree_with_the_reference() {
 /// The file's own Jinja template against transformers' rendering of it.
 #[test]
 fn conversations_render_as_in_transformers() {
-    let model = model();
+    let model = load(FileSource::open(&model_file()).unwrap());
     let fixture = fixture("chat_template.json");
     let cases = fixture["cases"].as_array().unwrap();
     assert!(cases.len() >= 10);
@@ -194,7 +130,7 @@ fn conversations_render_as_in_transformers() {
 /// Greedy continuations token by token, through the key/value cache.
 #[test]
 fn greedy_text_agrees_with_transformers() {
-    let mut model = model();
+    let mut model = load(FileSource::open(&model_file()).unwrap());
     for case in fixture("greedy.json")["cases"].as_array().unwrap() {
         let prompt = Segments::new().template(case["prompt"].as_str().unwrap());
         let right = ids(&case["ids"]);
@@ -215,7 +151,7 @@ fn greedy_text_agrees_with_transformers() {
 /// Twelve branches in one tree and twelve separate prompts give the same probabilities (1e-3).
 #[test]
 fn a_tree_equals_separate_prompts() {
-    let mut model = model();
+    let mut model = load(FileSource::open(&model_file()).unwrap());
     let prefix = Segments::new()
         .template("<|im_start|>user\nInstruction:\n")
         .user("Name three rivers of Europe and say where each of them ends.")
