@@ -408,6 +408,7 @@ impl Kernel {
 fn shared(name: &str) -> Option<&'static str> {
     match name {
         "weights" => Some(include_str!("shaders/shared/weights.wgsl")),
+        "norm_factor" => Some(include_str!("shaders/shared/norm_factor.wgsl")),
         "finish_tile" => Some(include_str!("shaders/shared/finish_tile.wgsl")),
         "product" => Some(include_str!("shaders/shared/product.wgsl")),
         _ => None,

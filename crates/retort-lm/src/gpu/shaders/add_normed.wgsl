@@ -14,25 +14,12 @@ struct Params {
 @group(0) @binding(2) var<storage, read> norm_weights: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> stream: array<vec4f>;
 
-var<workgroup> squares: array<f32, 64>;
+#import norm_factor
 
 @compute @workgroup_size(64)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
     let start = group.x * params.width4;
-    var own = 0.0;
-    for (var i = thread; i < params.width4; i += 64u) {
-        let x = input[start + i];
-        own += dot(x, x);
-    }
-    squares[thread] = own;
-    for (var distance = 32u; distance > 0u; distance /= 2u) {
-        workgroupBarrier();
-        if thread < distance {
-            squares[thread] += squares[thread + distance];
-        }
-    }
-    workgroupBarrier();
-    let scale = inverseSqrt(squares[0] / params.width + params.epsilon);
+    let scale = norm_factor(start, params.width4, thread);
     for (var i = thread; i < params.width4; i += 64u) {
         stream[start + i] += input[start + i] * scale * norm_weights[i];
     }

@@ -28,7 +28,7 @@ struct Params {
 #end
 
 #if NORM
-var<workgroup> squares: array<f32, 64>;
+#import norm_factor
 #end
 var<workgroup> magnitudes: array<u32, 64>;
 var<workgroup> totals: array<i32, 64>;
@@ -53,22 +53,10 @@ fn main(
 #else
     let input_from = row * params.inputs4;
 #end
-    var norm_scale = 1.0;
 #if NORM
-    var sum = 0.0;
-    for (var at = thread; at < params.inputs4; at += 64u) {
-        let x = input[input_from + at];
-        sum += dot(x, x);
-    }
-    squares[thread] = sum;
-    for (var distance = 32u; distance > 0u; distance /= 2u) {
-        workgroupBarrier();
-        if thread < distance {
-            squares[thread] += squares[thread + distance];
-        }
-    }
-    workgroupBarrier();
-    norm_scale = inverseSqrt(squares[0] / params.width + params.epsilon);
+    let norm_scale = norm_factor(input_from, params.inputs4, thread);
+#else
+    let norm_scale = 1.0;
 #end
     for (var first = 0u; first < params.inputs4; first += 64u) {
         let at = first + thread;
