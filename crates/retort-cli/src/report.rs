@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use retort_judge::{Record, Reward, RewardRecord, TextRole, Timings, Verdict};
+use retort_judge::{ModelIdentity, Record, Reward, RewardRecord, TextRole, Timings, Verdict};
 
 /// The report as plain text: one line per rubric, then what one should know about it.
 pub(crate) fn plain(record: &Record, reason: &str) -> String {
@@ -41,7 +41,7 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
             cut.kept_characters, cut.total_characters
         );
     }
-    run(&mut out, &record.model.name, &record.device, &record.notices, &record.timings, reason);
+    run(&mut out, &record.model, &record.device, &record.notices, &record.timings, reason);
     let _ = writeln!(
         out,
         "A score is the expectation over the model's probabilities; a model this small gives a first reading, not a verdict."
@@ -66,7 +66,7 @@ pub(crate) fn rewards(record: &RewardRecord, reason: &str) -> String {
         };
     }
     let _ = writeln!(out);
-    run(&mut out, &record.model.name, &record.device, &record.notices, &record.timings, reason);
+    run(&mut out, &record.model, &record.device, &record.notices, &record.timings, reason);
     let _ = writeln!(
         out,
         "These numbers are the model's own: compare them among responses to one prompt, and with no other model's."
@@ -75,10 +75,23 @@ pub(crate) fn rewards(record: &RewardRecord, reason: &str) -> String {
 }
 
 /// What happened, where it ran and how long it took.
-fn run(out: &mut String, model: &str, device: &str, notices: &[String], timings: &Timings, reason: &str) {
+fn run(
+    out: &mut String,
+    model: &ModelIdentity,
+    device: &str,
+    notices: &[String],
+    timings: &Timings,
+    reason: &str,
+) {
     for notice in notices {
         let _ = writeln!(out, "{notice}");
     }
     let seconds = timings.total_ms / 1000.0;
-    let _ = writeln!(out, "{model} on {device}, {} tokens in {seconds:.1} s. {reason}", timings.tokens);
+    // Scores by an adapter must not be taken for the base's.
+    let adapter = model.adapter.as_ref().map_or_else(String::new, |adapter| {
+        format!(" with the adapter {} (strength {})", adapter.name, adapter.strength)
+    });
+    let name = &model.name;
+    let _ =
+        writeln!(out, "{name}{adapter} on {device}, {} tokens in {seconds:.1} s. {reason}", timings.tokens);
 }

@@ -249,6 +249,11 @@ fn an_adapter_is_applied_and_recorded() {
     let half = judged(&["--adapter", "lora.gguf", "--adapter-strength", "0.5"]);
     assert_eq!(half["model"]["adapter"]["strength"], 0.5);
     assert_ne!(half["verdicts"], with["verdicts"]);
+    // And a person reads it too.
+    let read = |more: &[&str]| stdout(&desk.judge(&[&base[..6], more].concat()));
+    assert!(!read(&[]).contains("adapter"));
+    let half = read(&["--adapter", "lora.gguf", "--adapter-strength", "0.5"]);
+    assert!(half.contains("with the adapter lora.gguf (strength 0.5) on "), "{half}");
 }
 
 #[test]
