@@ -14,6 +14,7 @@
 //! white space at their end.
 #![deny(missing_docs)]
 
+mod checklist;
 mod code;
 mod constraint;
 mod csv;
@@ -27,6 +28,7 @@ mod segment;
 mod text;
 mod verify;
 
+pub use checklist::{AnswerForm, Checklist, Item, Origin};
 pub use code::{CodeCheck, code_check};
 pub use constraint::{Case, Constraint, InvalidConstraint, MAX_DEPTH, Place, Unit, Which};
 pub use finding::{Finding, MAX_EVIDENCE, Verdict};

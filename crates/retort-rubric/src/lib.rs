@@ -14,7 +14,7 @@
 //! 5. **Written**: [`to_toml`] and [`to_json`] write what [`read`] reads back as the equal rubrics;
 //!    [`Rubric::sha256`] names a rubric by its content.
 //!
-//! Beside them stand FLASK's [`Domain`]s and [`Difficulty`] levels.
+//! Beside them stand FLASK's [`Domain`]s and [`Difficulty`] levels, and the [`Annotation`] of an instruction with them.
 //!
 //! ```
 //! use retort_rubric::{Format, read};
@@ -36,6 +36,7 @@
 //! ```
 #![deny(missing_docs)]
 
+mod annotation;
 mod check;
 mod diagnostic;
 mod difficulty;
@@ -49,6 +50,9 @@ mod tree;
 mod wording;
 mod write;
 
+pub use annotation::{
+    Annotation, Annotator, DomainLabel, InvalidAnnotation, MAX_DOMAINS, SKILLS_PER_INSTRUCTION,
+};
 pub use check::{Field, InvalidRubric, MAX_LABEL_CHARACTERS, MAX_OPTIONS, MAX_VALUE, Problem, Severity};
 pub use diagnostic::{Diagnostic, ReadError};
 pub use difficulty::{Difficulty, DifficultyVariant};
