@@ -83,6 +83,11 @@ impl<'t> Instruction<'t> {
     }
 }
 
+/// Whether a word is one of those that a list names, with spaces between them: a tenth of the size of a list of texts.
+pub(crate) fn is_in(word: &str, list: &str) -> bool {
+    !word.is_empty() && list.split_ascii_whitespace().any(|one| one == word)
+}
+
 fn words_up_to(text: &str, most: usize) -> usize {
     text.split_whitespace().take(most).count()
 }
@@ -310,365 +315,47 @@ fn braces(marks: &[(usize, char)]) -> Vec<Option<usize>> {
 }
 
 /// What a text that is worked on may be called.
-const TEXTS: &[&str] = &[
-    "text",
-    "texts",
-    "email",
-    "emails",
-    "mail",
-    "article",
-    "passage",
-    "paragraph",
-    "paragraphs",
-    "review",
-    "reviews",
-    "sentence",
-    "sentences",
-    "message",
-    "messages",
-    "letter",
-    "poem",
-    "essay",
-    "code",
-    "snippet",
-    "transcript",
-    "abstract",
-    "story",
-    "note",
-    "notes",
-    "input",
-    "content",
-    "document",
-    "excerpt",
-    "draft",
-    "post",
-    "tweet",
-    "comment",
-    "comments",
-    "quote",
-    "speech",
-    "dialogue",
-    "conversation",
-    "report",
-    "description",
-    "announcement",
-    "memo",
-    "prompt",
-    "instruction",
-    "instructions",
-    "brief",
-    "assignment",
-    "exercise",
-    "function",
-    "query",
-    "log",
-    "data",
-    "statement",
-    "lyrics",
-    "headline",
-    "bio",
-    "feedback",
-    "complaint",
-    "extract",
-    "chat",
-    "script",
-    "copy",
-    "blurb",
-    "ad",
-    "ticket",
-    "minutes",
-    "recipe",
-    "joke",
-    "line",
-    "lines",
-    "verse",
-    "phrase",
-    "word",
-    "paper",
-    "thread",
-    "reply",
-    "answer",
-    "response",
-    "customer",
-    "client",
-    "user",
-    "request",
-    "caption",
-    "slogan",
-    "title",
-    "program",
-    "method",
-    "class",
-    "string",
-    "original",
-    "source",
-    "notice",
-    "advert",
-    "summary",
-    "proverb",
-    "quotation",
-    "wording",
-    "job",
-];
+const TEXTS: &str = "text texts email emails mail article passage paragraph paragraphs review reviews sentence sentences \
+    message messages letter poem essay code snippet transcript abstract story note notes input content \
+    document excerpt draft post tweet comment comments quote speech dialogue conversation report \
+    description announcement memo prompt instruction instructions brief assignment exercise function \
+    query log data statement lyrics headline bio feedback complaint extract chat script copy blurb ad \
+    ticket minutes recipe joke line lines verse phrase word paper thread reply answer response customer \
+    client user request caption slogan title program method class string original source notice advert \
+    summary proverb quotation wording job";
 
 /// Labels that always stand before a text to be worked on.
-const LABELS: &[&str] = &[
-    "text",
-    "input",
-    "passage",
-    "article",
-    "transcript",
-    "original",
-    "source",
-    "excerpt",
-    "document",
-    "context",
-    "content",
-    "data",
-    "abstract",
-    "draft",
-    "snippet",
-    "extract",
-];
+const LABELS: &str = "text input passage article transcript original source excerpt document context content data abstract \
+    draft snippet extract";
 
 /// Labels that do so unless they begin the instruction, where they name what is to be written.
-const LATER_LABELS: &[&str] = &[
-    "email",
-    "mail",
-    "review",
-    "message",
-    "letter",
-    "poem",
-    "essay",
-    "code",
-    "story",
-    "note",
-    "notes",
-    "post",
-    "tweet",
-    "comment",
-    "speech",
-    "dialogue",
-    "conversation",
-    "report",
-    "memo",
-    "prompt",
-    "statement",
-    "lyrics",
-    "feedback",
-    "complaint",
-    "sentence",
-    "paragraph",
-    "chat",
-    "ticket",
-    "minutes",
-    "announcement",
-    "recipe",
-    "query",
-    "log",
-];
+const LATER_LABELS: &str = "email mail review message letter poem essay code story note notes post tweet comment speech dialogue \
+    conversation report memo prompt statement lyrics feedback complaint sentence paragraph chat ticket \
+    minutes announcement recipe query log";
 
 /// Labels behind which the voice speaks again.
-const VOICE_LABELS: &[&str] = &[
-    "task",
-    "instruction",
-    "instructions",
-    "question",
-    "questions",
-    "output",
-    "format",
-    "requirements",
-    "requirement",
-    "constraints",
-    "constraint",
-    "rules",
-    "rule",
-    "length",
-    "style",
-    "tone",
-    "language",
-    "request",
-    "summary",
-    "answer",
-    "note to you",
-    "limits",
-    "limit",
-    "response",
-    "deliverable",
-];
+const VOICE_LABELS: &str = "task instruction instructions question questions output format requirements requirement constraints \
+    constraint rules rule length style tone language request summary answer limits limit response \
+    deliverable";
 
 /// What is done to a text.
-const WORK: &[&str] = &[
-    "translate",
-    "summarise",
-    "summarize",
-    "proofread",
-    "correct",
-    "edit",
-    "rewrite",
-    "rephrase",
-    "paraphrase",
-    "reword",
-    "improve",
-    "fix",
-    "shorten",
-    "polish",
-    "analyse",
-    "analyze",
-    "classify",
-    "critique",
-    "review",
-    "condense",
-    "simplify",
-    "convert",
-    "check",
-    "comment",
-    "grade",
-    "extract",
-    "reply",
-    "respond",
-    "evaluate",
-    "assess",
-    "debug",
-    "refactor",
-    "continue",
-    "tag",
-    "label",
-    "rate",
-    "turn",
-    "read",
-    "explain",
-    "answer",
-    "describe",
-    "shorten",
-    "tidy",
-    "clean",
-    "expand",
-    "revise",
-    "reformat",
-    "format",
-    "identify",
-    "find",
-    "count",
-    "sum",
-    "adapt",
-    "render",
-    "put",
-    "transform",
-    "consider",
-    "complete",
-    "interpret",
-    "annotate",
-    "discuss",
-    "judge",
-    "react",
-    "capitalise",
-    "capitalize",
-    "given",
-    "redact",
-    "punctuate",
-    "translation",
-    "summary",
-    "proof-read",
-    "spell-check",
-    "categorise",
-    "categorize",
-    "compress",
-];
+const WORK: &str = "translate summarise summarize proofread correct edit rewrite rephrase paraphrase reword improve fix \
+    shorten polish analyse analyze classify critique review condense simplify convert check comment \
+    grade extract reply respond evaluate assess debug refactor continue tag label rate turn read explain \
+    answer describe shorten tidy clean expand revise reformat format identify find count sum adapt \
+    render put transform consider complete interpret annotate discuss judge react capitalise capitalize \
+    given redact punctuate translation summary proof-read spell-check categorise categorize compress";
 
 /// Of these, those that need no object: "Translate into French: …".
-const WORK_ALONE: &[&str] = &[
-    "translate",
-    "summarise",
-    "summarize",
-    "proofread",
-    "correct",
-    "rewrite",
-    "rephrase",
-    "paraphrase",
-    "reword",
-    "fix",
-    "shorten",
-    "polish",
-    "condense",
-    "simplify",
-];
+const WORK_ALONE: &str = "translate summarise summarize proofread correct rewrite rephrase paraphrase reword fix shorten \
+    polish condense simplify";
 
 /// Words with which a line goes back to asking.
-const ASKS: &[&str] = &[
-    "use",
-    "keep",
-    "write",
-    "make",
-    "answer",
-    "respond",
-    "reply",
-    "give",
-    "limit",
-    "do",
-    "don't",
-    "please",
-    "your",
-    "include",
-    "avoid",
-    "summarise",
-    "summarize",
-    "translate",
-    "rewrite",
-    "list",
-    "output",
-    "return",
-    "format",
-    "ensure",
-    "no",
-    "never",
-    "start",
-    "begin",
-    "end",
-    "finish",
-    "now",
-    "only",
-    "mention",
-    "explain",
-    "classify",
-    "rephrase",
-    "paraphrase",
-    "proofread",
-    "correct",
-    "shorten",
-    "at",
-    "max",
-    "maximum",
-    "minimum",
-    "exactly",
-    "provide",
-    "present",
-    "put",
-    "also",
-    "then",
-    "just",
-    "stick",
-    "remember",
-    "what",
-    "which",
-    "who",
-    "when",
-    "where",
-    "why",
-    "how",
-    "identify",
-    "extract",
-    "describe",
-    "rate",
-    "between",
-    "under",
-    "not",
-    "wrap",
-    "repeat",
-    "each",
-    "every",
-    "without",
-];
+const ASKS: &str = "use keep write make answer respond reply give limit do don't please your include avoid summarise \
+    summarize translate rewrite list output return format ensure no never start begin end finish now \
+    only mention explain classify rephrase paraphrase proofread correct shorten at max maximum minimum \
+    exactly provide present put also then just stick remember what which who when where why how identify \
+    extract describe rate between under not wrap repeat each every without";
 
 fn plain(word: &str) -> String {
     word.trim_matches(|c: char| !c.is_alphanumeric())
@@ -698,13 +385,13 @@ fn lead_start(text: &str, start: usize, end: usize) -> usize {
 /// Whether the words before a colon say that a text to be worked on follows.
 fn leads_in(lead: &str, is_first: bool) -> bool {
     let words: Vec<String> = lead.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect();
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let has = |list: &str| words.iter().any(|word| is_in(word, list));
     let Some(last) = words.last().map(String::as_str) else { return false };
-    let is_text = |word: &str| TEXTS.contains(&word);
+    let is_text = |word: &str| is_in(word, TEXTS);
     if words.len() <= 3 && !has(WORK) {
-        let is_pointed = has(&["original", "customer", "my", "the", "this", "source", "input", "given"]);
-        return LABELS.contains(&last)
-            || ((!is_first || is_pointed) && LATER_LABELS.contains(&last) && !has(&["your"]));
+        let is_pointed = has("original customer my the this source input given");
+        return is_in(last, LABELS)
+            || ((!is_first || is_pointed) && is_in(last, LATER_LABELS) && !has("your"));
     }
     // "Here is the email", "below is my draft".
     let first = words.first().map_or("", String::as_str);
@@ -736,8 +423,8 @@ fn leads_in(lead: &str, is_first: bool) -> bool {
         }
     });
     is_pointed
-        || (WORK_ALONE.contains(&first)
-            || (first == "please" && WORK_ALONE.contains(&words.get(1).map_or("", String::as_str))))
+        || (is_in(first, WORK_ALONE)
+            || (first == "please" && is_in(words.get(1).map_or("", String::as_str), WORK_ALONE)))
             && matches!(
                 words.get(if first == "please" { 2 } else { 1 }).map_or("", String::as_str),
                 "" | "in" | "into" | "to" | "as" | "it" | "using" | "from"
@@ -749,7 +436,7 @@ fn asks(line: &str) -> bool {
     let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
     let mut words = line.split_whitespace().map(plain);
     let Some(first) = words.next() else { return false };
-    if ASKS.contains(&first.as_str()) {
+    if is_in(&first, ASKS) {
         return true;
     }
     let second = words.next().unwrap_or_default();
@@ -778,7 +465,7 @@ fn asks(line: &str) -> bool {
         return matches!(second.as_str(), "your" | "one" | "two" | "three" | "four" | "five" | "the")
             || second.starts_with(|c: char| c.is_ascii_digit());
     }
-    line.split_once(':').is_some_and(|(label, _)| VOICE_LABELS.contains(&plain(label).as_str()))
+    line.split_once(':').is_some_and(|(label, _)| is_in(&plain(label), VOICE_LABELS))
 }
 
 /// The rest of a text behind a lead-in: where the material ends and the voice speaks again.
@@ -792,7 +479,7 @@ fn passage_end(text: &str, start: usize) -> usize {
     for range in all.iter().skip(1) {
         if line(range)
             .split_once(':')
-            .is_some_and(|(label, _)| label.len() <= 24 && VOICE_LABELS.contains(&plain(label).as_str()))
+            .is_some_and(|(label, _)| label.len() <= 24 && is_in(&plain(label), VOICE_LABELS))
         {
             return start + range.start;
         }
@@ -863,16 +550,16 @@ fn passages(text: &str, spans: Vec<Span>) -> Vec<Span> {
                 && !(is_break
                     && text.get(start..).is_some_and(|rest| asks(rest.lines().next().unwrap_or_default())))
             {
-                passage = Some(start + label(text.get(start..).unwrap_or_default()));
+                passage = Some((start, start + label(text.get(start..).unwrap_or_default())));
                 break;
             }
         }
-        if let Some(start) = passage {
+        if let Some((from, start)) = passage {
             taken = true;
             let end = passage_end(text, start);
             let inner = start..start + text.get(start..end).unwrap_or_default().trim_end().len();
             while spans.next_if(|span| span.range.start < end).is_some() {}
-            found.push(Span { kind: Kind::Passage, range: inner.clone(), inner, is_material: true });
+            found.push(Span { kind: Kind::Passage, range: from..inner.end, inner, is_material: true });
             at = end.max(start);
             continue;
         }
@@ -900,7 +587,7 @@ fn passages(text: &str, spans: Vec<Span>) -> Vec<Span> {
 fn label(text: &str) -> usize {
     let end = text.bytes().take(20).position(|byte| byte == b':');
     let Some(end) = end else { return 0 };
-    if !LABELS.contains(&plain(text.get(..end).unwrap_or_default()).as_str()) {
+    if !is_in(&plain(text.get(..end).unwrap_or_default()), LABELS) {
         return 0;
     }
     let rest = text.get(end + 1..).unwrap_or_default();
@@ -916,7 +603,7 @@ fn points(lead: &str) -> bool {
                 .get(range.start..range.end.min(words.len()))
                 .unwrap_or_default()
                 .iter()
-                .any(|word| TEXTS.contains(&word.as_str()))
+                .any(|word| is_in(&word, TEXTS))
         };
         match word.as_str() {
             "this" | "these" | "following" => near(index + 1..index + 4),
@@ -927,10 +614,8 @@ fn points(lead: &str) -> bool {
 }
 
 /// Abbreviations whose full stop ends no sentence of an instruction.
-const NO_END: &[&str] = &[
-    "e.g", "i.e", "eg", "ie", "dr", "mr", "mrs", "ms", "prof", "st", "vs", "max", "min", "approx", "ca",
-    "no", "cf", "incl", "excl", "p.s", "p.p.s", "p.p.p.s", "fig", "vol", "viz", "etc",
-];
+const NO_END: &str = "e.g i.e eg ie dr mr mrs ms prof st vs max min approx ca no cf incl excl p.s p.p.s p.p.p.s fig vol \
+    viz etc";
 
 fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
     let mut found = Vec::new();
@@ -992,8 +677,7 @@ fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
                     .unwrap_or_default()
                     .trim_start_matches(|c: char| !c.is_alphanumeric());
                 let marks = next.is_none_or(char::is_whitespace) || character == '。';
-                let is_short =
-                    character == '.' && (NO_END.contains(&word.to_lowercase().as_str()) && word.len() < 8);
+                let is_short = character == '.' && (is_in(&word.to_lowercase(), NO_END) && word.len() < 8);
                 let goes_on = text.get(end..).unwrap_or_default().trim_start().chars().next();
                 // "1." begins an item; "P.S." may end a sentence where a capital follows.
                 let is_item = word.bytes().all(|b| b.is_ascii_digit())
