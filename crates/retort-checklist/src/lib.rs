@@ -19,6 +19,7 @@ mod code;
 mod constraint;
 mod csv;
 mod finding;
+mod instruction;
 mod json;
 mod language;
 mod limit;
