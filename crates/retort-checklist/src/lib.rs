@@ -25,6 +25,7 @@ mod language;
 mod limit;
 mod outline;
 mod question;
+mod requests;
 mod read;
 mod score;
 mod segment;
