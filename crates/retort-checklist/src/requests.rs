@@ -48,7 +48,7 @@ const VERBS_OR_NOUNS: &str = "list name state outline plan design draft report n
     trace reflect research work try";
 
 /// Verbs that need no object.
-const ALONE: &str = "apologise apologize continue elaborate conclude";
+const ALONE: &str = "explain respond apologise apologize continue elaborate conclude";
 
 /// What a person does in the mind: nothing that a response would show.
 const SILENT: &str = "consider imagine suppose assume think read note remember look pretend recall picture";
@@ -80,7 +80,7 @@ const PARTS: &str = "essay poem story answer response output reply letter email 
     stanza stanzas verse item items entry entries bullet bullets point points heading headings example examples solution \
     post tweet caption proposal memo document analysis argument story joke riddle quiz question questions answers name \
     names test tests class method query page blog piece narrative protagonist character characters haiku limerick \
-    translation version rewrite draft advice bio biography";
+    translation version rewrite draft advice bio biography account guide overview text reply";
 
 /// Behind these, "if" means "whether".
 const ASKING: &str = "ask tell know check see decide say wonder explain determine clear sure state find judge note mention test \
@@ -120,7 +120,11 @@ impl Token<'_> {
     }
 
     fn breaks(&self) -> bool {
-        !self.is_opaque && (self.ends_with(&[',', ';', ':']) || matches!(self.raw, "-" | "–" | "—"))
+        if self.is_opaque {
+            // A comma within the quotation marks is the quotation's.
+            return self.raw.ends_with([',', ';', ':']);
+        }
+        self.ends_with(&[',', ';', ':']) || matches!(self.raw, "-" | "–" | "—")
     }
 }
 
@@ -182,7 +186,13 @@ fn tokens<'t>(
         let word = if is_opaque {
             String::new()
         } else {
-            raw.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'")
+            let word = raw.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase().replace('’', "'");
+            match word.as_str() {
+                "u" => "you".to_owned(),
+                "pls" | "plz" => "please".to_owned(),
+                "dont" => "don't".to_owned(),
+                _ => word,
+            }
         };
         let is_covered = covered.iter().any(|c| c.start <= part.start && part.end.min(part.start + word.len()) <= c.end);
         found.push(Token { raw, word, range: part, is_opaque, is_covered });
@@ -342,7 +352,7 @@ impl Reader {
         if head(tokens, start, true, ends_in_question).is_none() {
             let found = (start + 1..tokens.len()).take(30).find(|&at| {
                 let after = at + openers(tokens.get(at..).unwrap_or_default());
-                tokens.get(at - 1).is_some_and(Token::breaks) && head(tokens, after, true, ends_in_question).is_some()
+                tokens.get(at - 1).is_some_and(Token::breaks) && head(tokens, after, false, ends_in_question).is_some()
             });
             let Some(at) = found else {
                 if ends_in_question {
@@ -426,7 +436,7 @@ impl Reader {
             })
         {
             let at = at + 2;
-            let clause = person(tokens.get(at + 1..).unwrap_or_default(), false);
+            let clause = clause(tokens.get(at + 1..).unwrap_or_default());
             condition = Some(if tokens.get(at).is_some_and(|t| t.is("unless")) { negated(&clause) } else { clause });
             self.condition = condition.clone();
             tokens = tokens.get(..at).unwrap_or_default();
@@ -494,6 +504,8 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
         }
         ("you", "should" | "must" | "shall" | "will" | "can", "not" | "never", _) => return Some(Head::PoliteNot(3)),
         ("you", "shouldn't" | "mustn't" | "can't" | "cannot", ..) => return Some(Head::PoliteNot(2)),
+        ("you", "are", "asked" | "requested" | "required", "to") => return Some(Head::Polite(4)),
+        ("you", "are", "kindly", "asked" | "requested") => return Some(Head::Polite(5)),
         ("you", "should" | "must" | "shall", next, _) => {
             return Some(Head::Polite(if is_in(next, "also always then") { 3 } else { 2 }));
         }
@@ -522,8 +534,13 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
         return Some(Head::Question);
     }
     // An adverb before the verb: "briefly explain".
-    let verb = if first.ends_with("ly") && first.len() > 4 { 1 } else { 0 };
+    let is_adverb = first.ends_with("ly") && first.len() > 4 && !is_in(first, VERBS) && !is_in(first, VERBS_OR_NOUNS);
+    let verb = usize::from(is_adverb);
     let is_alone = |ahead: usize| tokens.get(at + ahead).is_some_and(Token::breaks);
+    // A label: "Format: CSV".
+    if is_in(word(verb), VERBS_OR_NOUNS) && token.ends_with(&[':']) {
+        return None;
+    }
     if is_in(word(verb), VERBS) {
         let is_object_missing = !is_first
             && (is_alone(verb) || word(verb + 1).is_empty() || matches!(word(verb + 1), "and" | "or"))
@@ -544,11 +561,16 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
     if is_in(first, SILENT) && is_first {
         return None;
     }
+    // Any other word at the front with an object behind it that is no word of grammar: "Advertise a used car".
+    let has_object = tokens.get(at + 1).is_some_and(|t| t.is("a an the my your its this these those me each every"));
+    if at == openers(tokens) && is_first && has_object && !token.breaks() && is_likely_verb(first) {
+        return Some(Head::Imperative);
+    }
     // "The essay should …"; "it must …".
     (1..=7).find_map(|ahead| {
         let next = tokens.get(at + ahead)?;
         let subject = tokens.get(at..at + ahead)?;
-        if !next.is("should must needs has ought") || (next.is("needs has ought") && word(ahead + 1) != "to") {
+        if !next.is("should must shall needs has ought") || (next.is("needs has ought") && word(ahead + 1) != "to") {
             return None;
         }
         let last = subject.last()?;
@@ -557,6 +579,17 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
             || subject.iter().any(|t| t.is(PARTS)) && subject.first()?.is("the this each every all its any no both these");
         (is_response && !subject.iter().any(Token::breaks)).then_some(Head::Should(ahead))
     })
+}
+
+fn is_likely_verb(word: &str) -> bool {
+    const OTHERS: &str = "all both half such not no yes once than what here there that while where because though although \
+        until till unless if when or nor yet except despite plus minus near off out up down i you he she it we they who \
+        nothing many few even only quite rather what";
+    word.len() > 2
+        && word.chars().all(|c| c.is_alphabetic() || c == '-')
+        && !(word.ends_with('s') && !word.ends_with("ss"))
+        && !["ly", "ing", "ed"].iter().any(|ending| word.ends_with(ending))
+        && ![PREPOSITIONS, AUXILIARIES, WH, DETERMINERS, OPENERS, OTHERS, SILENT].iter().any(|list| is_in(word, list))
 }
 
 /// Whether a question begins here: with a question word, or with an auxiliary and what could be its subject.
@@ -671,12 +704,21 @@ fn split_condition<'a, 't>(tokens: &'a [Token<'t>]) -> Option<(String, &'a [Toke
             let start = openers(rest);
             first_comma = first_comma.or(Some(at));
             if head(rest, start, true, ends_in_question).is_some() {
-                return Some((person(tokens.get(1..at)?, false), rest));
+                return Some((clause(tokens.get(1..at)?), rest));
             }
         }
     }
     let at = first_comma?;
-    Some((person(tokens.get(1..at)?, false), tokens.get(at..)?))
+    Some((clause(tokens.get(1..at)?), tokens.get(at..)?))
+}
+
+/// A condition's clause: in it, "you" is the response.
+fn clause(tokens: &[Token<'_>]) -> String {
+    let text = person(tokens, false);
+    match text.strip_prefix("it ") {
+        Some(rest) if tokens.first().is_some_and(|t| t.is("you")) => format!("the response {rest}"),
+        _ => text,
+    }
 }
 
 fn negated(condition: &str) -> String {
@@ -804,7 +846,7 @@ fn imperative(tokens: &[Token<'_>]) -> Option<String> {
 fn without_dangling<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
     let Some(last) = tokens.last() else { return tokens };
     let mut end = tokens.len();
-    if last.is(LEADS) && tokens.len() > 1 {
+    if last.is(LEADS) && last.ends_with(&[':']) && tokens.len() > 1 {
         end -= 1;
         while end > 1 && tokens.get(end - 1).is_some_and(|t| t.is("that which and should must to it")) {
             end -= 1;
@@ -876,7 +918,7 @@ fn should(tokens: &[Token<'_>], ahead: usize, tail: &str) -> Option<String> {
     };
     let phrase = person(rest.get(1..)?, false);
     if last.is("there") {
-        let is_many = rest.last()?.word.ends_with('s');
+        let is_many = rest.iter().skip(1).take(3).any(|t| t.word.ends_with('s') && !t.word.ends_with("ss"));
         let verb = if is_many { "Are" } else { "Is" };
         return Some(if is_not {
             format!("Does the response avoid {phrase}{tail}?")
@@ -952,7 +994,7 @@ fn indirect(tokens: &[Token<'_>]) -> Option<String> {
         if subject.is_empty() {
             return None;
         }
-        if subject.first()?.is("wrong happening missing new different special meant") {
+        if wh == "which" || subject.first()?.is("wrong happening missing new different special meant") {
             return Some(format!("{wh} {be} {}", words(from)));
         }
         // "How is vinegar made", "where are pandas found".
@@ -966,7 +1008,8 @@ fn indirect(tokens: &[Token<'_>]) -> Option<String> {
             _ => 0,
         };
         let is_phrase = subject.len() <= longest && !has_predicate && !participle(subject.last()?)
-            && !subject.iter().any(|t| t.is("if when because so") || t.breaks())
+            && !subject.iter().any(|t| t.is("if when because so"))
+            && !subject.iter().rev().skip(1).any(Token::breaks)
             && (wh != "when" || subject.len() <= 3);
         return is_phrase.then(|| format!("{wh} {} {be}", person(subject, false)));
     }
@@ -1008,7 +1051,11 @@ fn trimmed(text: &str) -> &str {
         let next = text.trim_end_matches([',', ';', ':', '?', '!', '–', '—', ' ']);
         // The full stop of an abbreviation stays.
         let next = match next.strip_suffix('.') {
-            Some(rest) if !["etc", "e.g", "i.e", "Inc", "Jr", "a.m", "p.m"].iter().any(|a| rest.ends_with(a)) && !rest.ends_with('.') => rest,
+            Some(rest) => {
+                let word = rest.rsplit(char::is_whitespace).next().unwrap_or_default();
+                let is_abbreviated = (word.contains('.') && word.len() <= 5) || matches!(word, "etc" | "Inc" | "Jr");
+                if is_abbreviated || rest.ends_with('.') { next } else { rest }
+            }
             _ => next,
         };
         let next = next.trim_start_matches([',', ';', ':', '–', '—', ' ']);
@@ -1075,7 +1122,16 @@ fn person(tokens: &[Token<'_>], begins_with_verb: bool) -> String {
             "i'll" => Some("the user will".to_owned()),
             "i'd" => Some("the user would".to_owned()),
             "your" => Some(if is_in(next, "answer response reply output") { "the" } else { "its" }.to_owned()),
-            "you" => Some("it".to_owned()),
+            "you" => {
+                let next = tokens.get(index + 1).filter(|t| !t.is_opaque).map_or("", |t| t.word.as_str());
+                agree = next == "have" || next == "do" || next == "don't" || (is_in(next, VERBS) || is_in(next, VERBS_OR_NOUNS));
+                out.push_str("it");
+                out.push_str(token.raw.trim_start_matches(char::is_alphanumeric));
+                continue;
+            }
+            "are" if out.ends_with("it ") && index > 0 && tokens.get(index - 1).is_some_and(|t| t.is("you")) => {
+                Some("is".to_owned())
+            }
             "you're" => Some("it is".to_owned()),
             "am" if agree => Some("is".to_owned()),
             "have" if agree => Some("has".to_owned()),
