@@ -19,6 +19,7 @@ mod code;
 mod constraint;
 mod csv;
 mod finding;
+mod generate;
 mod instruction;
 mod json;
 mod language;
@@ -27,8 +28,10 @@ mod outline;
 mod question;
 mod requests;
 mod read;
+mod reference;
 mod score;
 mod segment;
+mod skills;
 mod text;
 mod verify;
 
@@ -39,6 +42,7 @@ pub use checklist::{
 pub use code::{CodeCheck, code_check};
 pub use constraint::{Case, Constraint, InvalidConstraint, MAX_DEPTH, Place, Unit, Which};
 pub use finding::{Finding, MAX_EVIDENCE, Verdict};
+pub use generate::{MAX_PER_SKILL, MAX_HARD, Parts, Wanted, generate, hard};
 pub use json::SCHEMA_KEYWORDS;
 pub use language::languages;
 pub use limit::{ABOUT_PERCENT, Limit};

@@ -226,7 +226,7 @@ fn tokens<'t>(
 
 fn is_greeting(tokens: &[Token<'_>]) -> bool {
     tokens.first().is_some_and(|first| {
-        (tokens.len() <= 5 && first.is("hi hello hey dear greetings good"))
+        (tokens.len() <= 3 && first.is("hi hello hey dear greetings good"))
             || (tokens.len() <= 10 && first.is("thanks thank cheers sorry"))
     })
 }
@@ -579,6 +579,19 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
             || subject.iter().any(|t| t.is(PARTS)) && subject.first()?.is("the this each every all its any no both these");
         (is_response && !subject.iter().any(Token::breaks)).then_some(Head::Should(ahead))
     })
+}
+
+/// A sentence of advice as what it says to do: "preheat the oven"; `None` where it is no advice.
+pub(crate) fn advice(instruction: &Instruction<'_>, range: &Range<usize>) -> Option<String> {
+    let tokens = tokens(instruction, range, &[]);
+    let start = openers(&tokens);
+    let tokens = tokens.get(start..)?;
+    // An ambiguous word is a verb only where an object shows it.
+    let is_certain = !tokens.first()?.is(VERBS_OR_NOUNS);
+    if head(tokens, 0, is_certain, false)? != Head::Imperative || tokens.first()?.is("do have be") || tokens.len() < 2 {
+        return None;
+    }
+    Some(person(tokens, true))
 }
 
 fn is_likely_verb(word: &str) -> bool {
