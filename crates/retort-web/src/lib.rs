@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use js_sys::{Error, Function, Reflect};
+use retort_checklist::Checklist;
 use retort_judge::{
     AdapterIdentity, JudgeError, ModelIdentity, Observer, Planned, Record, Request, RewardRecord,
     RewardRequest, RubricVerdict, RunContext, Truncation, Wording,
@@ -19,7 +20,7 @@ use retort_lm::config::Head;
 use retort_lm::{
     Adapter, AnyBackend, BackendChoice, BackendKind, ByteSource, Flow, LmError, LoadProgress, Model,
 };
-use retort_rubric::Rubric;
+use retort_rubric::{Annotation, Rubric};
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use wasm_bindgen::prelude::*;
@@ -171,6 +172,10 @@ struct JudgeRequest {
     #[serde(default)]
     reference: Option<String>,
     rubrics: Vec<Rubric>,
+    #[serde(default)]
+    checklist: Option<Checklist>,
+    #[serde(default)]
+    annotation: Option<Annotation>,
     /// An option, since callers write `wording: undefined` for an absent one.
     #[serde(default)]
     wording: Option<Wording>,
@@ -306,9 +311,17 @@ impl Engine {
         on_event: OnEvent,
         cancel: &Cancel,
     ) -> Result<JsJudgeRecord, Error> {
-        let JudgeRequest { prompt, response, reference, rubrics, wording } =
+        let JudgeRequest { prompt, response, reference, rubrics, checklist, annotation, wording } =
             from_js(request.into(), "request")?;
-        let request = Request { prompt, response, reference, rubrics, wording: wording.unwrap_or_default() };
+        let request = Request {
+            prompt,
+            response,
+            reference,
+            rubrics,
+            checklist,
+            annotation,
+            wording: wording.unwrap_or_default(),
+        };
         let mut listener = Listener { on_event: Function::from(JsValue::from(on_event)), cancel };
         let start = js_sys::Date::now();
         let judgement =
