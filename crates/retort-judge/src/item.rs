@@ -1,6 +1,8 @@
 //! The items of a checklist and how each was decided: by code where code can, else by the model.
 
-use retort_checklist::{AnswerForm, Checklist, Finding, Item, Origin, Response};
+use retort_checklist::{
+    AnswerForm, Checklist, ChecklistScore, Decided, Finding, Item, Origin, Response, ScoreError,
+};
 use retort_rubric::Skill;
 use serde::{Deserialize, Serialize};
 
@@ -65,16 +67,46 @@ impl ItemVerdict {
     }
 }
 
+/// Whether code decides the item: what applies only under a condition is asked of the model, which sees whether the
+/// condition holds.
+pub(crate) fn by_code(item: &Item) -> bool {
+    item.constraint.is_some() && item.condition.is_none()
+}
+
 /// What code decides of the checklist, with the place of each item.
 pub(crate) fn verified(checklist: &Checklist, response: &str) -> Vec<(usize, ItemVerdict)> {
     let response = Response::new(response);
     let items = checklist.items.iter().enumerate();
     items
+        .filter(|(_, item)| by_code(item))
         .filter_map(|(index, item)| {
             let finding = response.verify(item.constraint.as_ref()?);
             Some((index, ItemVerdict::new(item, Decision::Code { finding })))
         })
         .collect()
+}
+
+/// All items together. The verdicts are in the order of the items.
+///
+/// # Errors
+/// Another number of verdicts than items; weights that [`Checklist::check`] refuses.
+pub(crate) fn score(checklist: &Checklist, verdicts: &[ItemVerdict]) -> Result<ChecklistScore, ScoreError> {
+    let decided: Vec<Decided> = verdicts.iter().map(decided).collect();
+    retort_checklist::score(&checklist.items, &decided)
+}
+
+fn decided(item: &ItemVerdict) -> Decided {
+    match &item.decision {
+        Decision::Code { finding } => finding.clone().into(),
+        // P14: 1 to 5 become 0 to 1, as no and yes are.
+        Decision::Model { verdict: Verdict::Scored { expected, min, max, .. } } => {
+            Decided::Judged { value: ((expected - min) / (max - min)).clamp(0.0, 1.0) }
+        }
+        Decision::Model { verdict: Verdict::Unscored(reason) } => match reason {
+            Unscored::NotApplicable { .. } => Decided::NotApplicable { reason: reason.to_string() },
+            _ => Decided::Unscored { reason: reason.to_string() },
+        },
+    }
 }
 
 /// SHA-256 of the checklist as JSON, whose fields stand in a fixed order.

@@ -1,8 +1,8 @@
 //! One judgement: a response, scored by every rubric and looked through for every item of a checklist.
 
-use retort_checklist::{Checklist, Item};
+use retort_checklist::{Checklist, ChecklistProblem, ChecklistScore, Item, ScoreError};
 use retort_lm::{Answer, Flow, LanguageModel, LmError, Usage, Watch};
-use retort_rubric::{Annotation, InvalidRubric, Rubric};
+use retort_rubric::{Annotation, InvalidRubric, Rubric, Severity};
 use serde::{Deserialize, Serialize};
 
 use crate::item::{self, ItemVerdict};
@@ -62,6 +62,8 @@ pub struct Judgement {
     pub verdicts: Vec<RubricVerdict>,
     /// One per item of the checklist, in its order; empty where there was none.
     pub items: Vec<ItemVerdict>,
+    /// All items together; `None` where there was no checklist.
+    pub checklist_score: Option<ChecklistScore>,
     /// Texts that were cut.
     pub truncations: Vec<Truncation>,
     /// Tokens computed and reused.
@@ -94,9 +96,20 @@ pub enum JudgeError {
     /// A rubric is not valid.
     #[error(transparent)]
     Rubric(#[from] InvalidRubric),
+    /// The checklist is not valid.
+    #[error("the checklist cannot be used: {}", joined(.0))]
+    Checklist(Vec<ChecklistProblem>),
+    /// The checklist's verdicts have no sum.
+    #[error(transparent)]
+    Score(#[from] ScoreError),
     /// The model could not be asked.
     #[error(transparent)]
     Model(#[from] LmError),
+}
+
+fn joined(problems: &[ChecklistProblem]) -> String {
+    let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    texts.join(". ")
 }
 
 impl JudgeError {
@@ -108,6 +121,7 @@ impl JudgeError {
             Self::NoRubrics => "no_rubrics",
             Self::NoHead => "no_head",
             Self::Rubric(_) => "invalid_rubric",
+            Self::Checklist(_) | Self::Score(_) => "invalid_checklist",
             Self::Model(error) => error.code(),
         }
     }
@@ -176,7 +190,14 @@ pub async fn judge<M: LanguageModel>(
     for rubric in &request.rubrics {
         rubric.validate()?;
     }
-    let asked: Vec<usize> = (0..items.len()).filter(|&index| items[index].constraint.is_none()).collect();
+    if let Some(checklist) = &request.checklist {
+        let mut problems = checklist.check();
+        problems.retain(|problem| problem.severity == Severity::Error);
+        if !problems.is_empty() {
+            return Err(JudgeError::Checklist(problems));
+        }
+    }
+    let asked: Vec<usize> = (0..items.len()).filter(|&index| !item::by_code(&items[index])).collect();
     let rubrics = request.rubrics.iter().map(Question::of_rubric);
     let questions: Vec<Question<'_>> =
         rubrics.chain(asked.iter().map(|&index| Question::of_item(&items[index]))).collect();
@@ -216,10 +237,12 @@ pub async fn judge<M: LanguageModel>(
         None => Unscored::Cancelled,
     });
     let Scoring { verdicts, decided, .. } = scoring;
-    let items = decided.into_iter().flatten().collect();
+    let items: Vec<ItemVerdict> = decided.into_iter().flatten().collect();
+    let checklist_score =
+        request.checklist.as_ref().map(|checklist| item::score(checklist, &items)).transpose()?;
     // The usage is the model's last run: none of it is this judgement's where nothing was asked.
     let usage = if questions.is_empty() { Usage::default() } else { model.usage() };
-    Ok(Judgement { verdicts, items, truncations, usage, cancelled, failure })
+    Ok(Judgement { verdicts, items, checklist_score, truncations, usage, cancelled, failure })
 }
 
 /// Turns answers into verdicts as they come.

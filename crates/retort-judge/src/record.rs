@@ -1,5 +1,6 @@
 //! A judgement as data: what was judged, by what, how, and what came out.
 
+use retort_checklist::ChecklistScore;
 use retort_lm::BackendKind;
 use retort_rubric::Annotation;
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,8 @@ pub struct ChecklistRecord {
     pub sha256: String,
     /// One per item.
     pub items: Vec<ItemVerdict>,
+    /// All items together.
+    pub score: ChecklistScore,
 }
 
 /// SHA-256 of the texts, in UTF-8, lower-case hex.
@@ -144,11 +147,14 @@ impl Record {
             wording: request.wording,
             annotation: request.annotation.clone(),
             verdicts: judgement.verdicts.clone(),
-            checklist: request.checklist.as_ref().map(|checklist| ChecklistRecord {
-                name: checklist.name.clone(),
-                sha256: crate::item::checklist_sha256(checklist),
-                items: judgement.items.clone(),
-            }),
+            checklist: request.checklist.as_ref().zip(judgement.checklist_score.as_ref()).map(
+                |(checklist, score)| ChecklistRecord {
+                    name: checklist.name.clone(),
+                    sha256: crate::item::checklist_sha256(checklist),
+                    items: judgement.items.clone(),
+                    score: score.clone(),
+                },
+            ),
             truncations: judgement.truncations.clone(),
             notices: run.notices,
             timings: Timings {

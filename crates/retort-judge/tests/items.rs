@@ -89,6 +89,10 @@ fn code_decides_what_it_can_and_the_model_the_rest() {
     // "It is 1,345 metres tall today": six words.
     let Decision::Code { finding } = &judgement.items[1].decision else { panic!() };
     assert_eq!((finding.verdict, finding.count), (Found::NotMet, Some(6)));
+    // (0.75 + 0) / 2: the third item does not apply.
+    let score = judgement.checklist_score.unwrap();
+    assert!((score.score.unwrap() - 0.375).abs() < 1e-12);
+    assert_eq!((score.verified, score.judged, score.not_applicable, score.unscored), (1, 1, 1, 0));
     // P15: not applicable is no verdict, and no 0 either. 0.5 / 0.9 is more than a half.
     let Verdict::Unscored(Unscored::NotApplicable { probability }) = verdict(&judgement.items[2]) else {
         panic!()
@@ -157,6 +161,8 @@ fn hard_items_are_scored_from_one_to_five_against_the_reference() {
     // Half on 3 and half on 4.
     let Verdict::Scored { expected, min, max, .. } = verdict(&judgement.items[0]) else { panic!() };
     assert!((expected - 3.5).abs() < 1e-12 && (*min, *max) == (1.0, 5.0));
+    // (3.5 - 1) / 4.
+    assert_eq!(judgement.checklist_score.unwrap().score, Some(0.625));
     assert!(asked(&model.asked[0])[0].contains("than the reference answer"));
 }
 
@@ -197,4 +203,31 @@ fn an_item_reads_back_from_its_file() {
         let json = serde_json::to_string(item).unwrap();
         assert_eq!(serde_json::from_str::<ItemVerdict>(&json).unwrap(), *item, "{json}");
     }
+}
+
+#[test]
+fn a_checklist_that_cannot_be_used_is_refused_with_every_mistake() {
+    let mut with = request();
+    if let Some(checklist) = &mut with.checklist {
+        checklist.items[0].weight = 0.0;
+        checklist.items[2].id = "short".into();
+    }
+    let mut model = Fake::new();
+    let error = run(&mut model, &with).unwrap_err();
+    assert_eq!(error.code(), "invalid_checklist");
+    let message = error.to_string();
+    assert!(message.contains("items[0].weight") && message.contains("items[2].id"), "{message}");
+    assert!(model.asked.is_empty());
+}
+
+#[test]
+fn code_does_not_decide_what_applies_only_sometimes() {
+    let mut with = request();
+    if let Some(checklist) = &mut with.checklist {
+        checklist.items[1].condition = Some("the user is in a hurry".into());
+    }
+    let mut model = Fake::new();
+    let judgement = run(&mut model, &with).unwrap();
+    assert_eq!(asked(&model.asked[0]).len(), 3);
+    assert!(matches!(verdict(&judgement.items[1]), Verdict::Scored { .. }));
 }

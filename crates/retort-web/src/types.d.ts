@@ -282,7 +282,7 @@ export interface JudgeRecord {
 export interface ChecklistScore {
   /** 0 to 1: the weighted share of what was found; null, with `why_none`, where nothing could be decided. */
   score: number | null;
-  why_none?: string;
+  why_none?: "empty" | "nothing_applies" | "nothing_scored" | "no_positive_weight";
   /** Items that code verified. */
   verified: number;
   /** Items that the model judged. */
@@ -290,8 +290,10 @@ export interface ChecklistScore {
   not_applicable: number;
   unscored: number;
   /** Of the verified ones, those that are met. */
-  met: number;
-  by_skill: { skill: SkillId; score: number | null; items: number }[];
+  verified_met: number;
+  /** Of the judged ones, those with a value above one half. */
+  judged_met: number;
+  by_skill?: [SkillId, ChecklistScore][];
 }
 
 export interface ChecklistRequest {
