@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::checklist::is_one_line;
-use crate::instruction::{Instruction, is_in};
+use crate::instruction::Instruction;
 use crate::reference::points;
 use crate::requests::requests;
+use crate::similar::{similar_words, words};
 use crate::skills::Instance;
 use crate::{AnswerForm, Checklist, Constraint, Item, Limit, Origin, Unit, Which};
 
@@ -19,9 +20,6 @@ pub const MAX_PER_SKILL: usize = 5;
 
 /// The most items of a checklist in the form of FLASK-Hard (Ye et al. 2024, section 3.4).
 pub const MAX_HARD: usize = 5;
-
-/// What share of their words two questions have in common to ask the same.
-const SAME_SHARE: f64 = 0.8;
 
 /// Which parts a checklist is made of; by default all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -109,6 +107,7 @@ pub fn hard(wanted: &Wanted<'_>) -> Checklist {
         pools.push((skill, pool));
     }
     let mut items: Vec<Item> = Vec::new();
+    let mut known: Vec<Asked> = Vec::new();
     while items.len() < MAX_HARD && pools.iter().any(|(_, pool)| !pool.is_empty()) {
         for (skill, pool) in &mut pools {
             while items.len() < MAX_HARD
@@ -117,7 +116,9 @@ pub fn hard(wanted: &Wanted<'_>) -> Checklist {
                 item.skill = Some(*skill);
                 item.answer = AnswerForm::OneToFive;
                 item.constraint = None;
-                if !items.iter().any(|known| asks_the_same(known, &item)) {
+                let asked = Asked::new(&item);
+                if !known.iter().any(|known| known.is_same(&asked)) {
+                    known.push(asked);
                     items.push(item);
                     break;
                 }
@@ -168,7 +169,12 @@ impl Drafts {
                 )
             })
             .collect();
-        let covered: Vec<Range<usize>> = extracted.iter().map(|(_, range)| range.clone()).collect();
+        // What is not made an item has to be asked.
+        let covered: Vec<Range<usize>> = if wanted.parts.constraints {
+            extracted.iter().map(|(_, range)| range.clone()).collect()
+        } else {
+            Vec::new()
+        };
         let asks = requests(&instruction, &covered);
         let count = asks.len();
         let requests: Vec<Item> = asks
@@ -248,13 +254,9 @@ fn skills_of(constraint: &Constraint) -> &'static [Skill] {
 
 /// Without what is asked twice, with ids, and with the instruction's hash.
 fn finished(wanted: &Wanted<'_>, drafts: Vec<Item>) -> Checklist {
-    let mut items: Vec<Item> = Vec::new();
-    for item in without_doubles(drafts, &[]) {
-        if !is_one_line(&item.question) {
-            continue;
-        }
-        items.push(item);
-    }
+    let mut items = without_doubles(drafts);
+    // Control characters of the texts would make questions that no checklist may have.
+    items.retain(|item| is_one_line(&item.question));
     number(&mut items);
     let mut hash = String::with_capacity(64);
     for byte in Sha256::digest(wanted.instruction.as_bytes()) {
@@ -282,63 +284,38 @@ fn number(items: &mut [Item]) {
     }
 }
 
-/// The items of which no earlier one, and none of `existing`, asks the same.
-pub(crate) fn without_doubles(items: Vec<Item>, existing: &[Item]) -> Vec<Item> {
-    let mut known: Vec<Folded> = existing.iter().map(Folded::new).collect();
+/// The items of which no earlier one asks the same.
+fn without_doubles(items: Vec<Item>) -> Vec<Item> {
+    let mut known: Vec<Asked> = Vec::new();
     items
         .into_iter()
         .filter(|item| {
-            let folded = Folded::new(item);
-            let is_new = !known.iter().any(|known| known.asks_the_same(&folded));
+            let asked = Asked::new(item);
+            let is_new = !known.iter().any(|known| known.is_same(&asked));
             if is_new {
-                known.push(folded);
+                known.push(asked);
             }
             is_new
         })
         .collect()
 }
 
-pub(crate) fn asks_the_same(a: &Item, b: &Item) -> bool {
-    Folded::new(a).asks_the_same(&Folded::new(b))
-}
-
-/// A question as the set of its words.
-struct Folded {
+/// What an item asks, ready to be compared.
+struct Asked {
+    origin: Origin,
     words: Vec<String>,
-    is_verified: bool,
 }
 
-impl Folded {
+impl Asked {
     fn new(item: &Item) -> Self {
-        let question = item.full_question().to_lowercase();
-        let mut words: Vec<String> = question
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty() && !is_in(word, "does the response is a an of to and"))
-            .map(str::to_owned)
-            .collect();
-        words.sort_unstable();
-        words.dedup();
-        Self { words, is_verified: item.is_verified() }
+        Self { origin: item.origin, words: words(&item.full_question()) }
     }
 
-    fn asks_the_same(&self, other: &Self) -> bool {
-        if self.words == other.words {
-            return !self.words.is_empty();
-        }
-        // What code verifies is told apart by one number or word.
-        if self.is_verified && other.is_verified {
-            return false;
-        }
-        let common = self.words.iter().filter(|word| other.words.binary_search(word).is_ok()).count();
-        let all = self.words.len() + other.words.len() - common;
-        // A number, a negation or a side tells two questions apart that are alike otherwise.
-        let differs = |a: &Self, b: &Self| {
-            a.words.iter().any(|word| {
-                b.words.binary_search(word).is_err()
-                    && (word.starts_with(|c: char| c.is_ascii_digit())
-                        || is_in(word, "not no avoid without never first last second third before after pros cons more less most least highest lowest"))
-            })
-        };
-        common as f64 >= SAME_SHARE * all as f64 && !differs(self, other) && !differs(other, self)
+    /// Of one origin, questions that are alike come from passages that are, and differ in what the passages do: only the
+    /// same words are the same question.
+    fn is_same(&self, other: &Self) -> bool {
+        !self.words.is_empty()
+            && (self.words == other.words
+                || self.origin != other.origin && similar_words(&self.words, &other.words))
     }
 }

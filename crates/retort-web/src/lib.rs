@@ -6,20 +6,24 @@
 #![deny(missing_docs)]
 
 mod source;
+mod utf16;
+mod vocabulary;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use js_sys::{Error, Function, Reflect};
+use retort_checklist::{Checklist, Item};
 use retort_judge::{
-    AdapterIdentity, JudgeError, ModelIdentity, Observer, Planned, Record, Request, RewardRecord,
-    RewardRequest, RubricVerdict, RunContext, Truncation, Wording,
+    AdapterIdentity, ItemVerdict, JudgeError, MAX_ITEMS_PER_SKILL, ModelIdentity, Observer, Planned, Record,
+    Request, RewardRecord, RewardRequest, RubricVerdict, RunContext, Truncation, Wording, WriteObserver,
+    WriteRequest,
 };
 use retort_lm::config::Head;
 use retort_lm::{
     Adapter, AnyBackend, BackendChoice, BackendKind, ByteSource, Flow, LmError, LoadProgress, Model,
 };
-use retort_rubric::Rubric;
+use retort_rubric::{Annotation, Rubric, Skill};
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use wasm_bindgen::prelude::*;
@@ -43,6 +47,9 @@ extern "C" {
     /// `JudgeRecord` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "JudgeRecord")]
     pub type JsJudgeRecord;
+    /// `Vocabulary` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Vocabulary")]
+    pub type JsVocabulary;
     /// `Rubric[]` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "Rubric[]")]
     pub type JsRubrics;
@@ -55,6 +62,15 @@ extern "C" {
     /// `RewardRecord` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "RewardRecord")]
     pub type JsRewardRecord;
+    /// `WriteItemsRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "WriteItemsRequest")]
+    pub type JsWriteItemsRequest;
+    /// `WrittenItems` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "WrittenItems")]
+    pub type JsWrittenItems;
+    /// A listener for `WriteEvent`.
+    #[wasm_bindgen(typescript_type = "(event: WriteEvent) => void")]
+    pub type OnWritten;
     /// A listener for `LoadProgress`.
     #[wasm_bindgen(typescript_type = "(progress: LoadProgress) => void")]
     pub type OnProgress;
@@ -171,9 +187,46 @@ struct JudgeRequest {
     #[serde(default)]
     reference: Option<String>,
     rubrics: Vec<Rubric>,
+    #[serde(default)]
+    checklist: Option<Checklist>,
+    #[serde(default)]
+    annotation: Option<Annotation>,
     /// An option, since callers write `wording: undefined` for an absent one.
     #[serde(default)]
     wording: Option<Wording>,
+}
+
+#[derive(Deserialize)]
+struct WriteItems {
+    instruction: String,
+    #[serde(default)]
+    reference: Option<String>,
+    skills: Vec<Skill>,
+    #[serde(default)]
+    per_skill: Option<usize>,
+    #[serde(default)]
+    existing: Option<Vec<Item>>,
+    #[serde(default)]
+    temperature: Option<f32>,
+    #[serde(default)]
+    seed: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct WrittenItems<'a> {
+    items: &'a [Item],
+    dropped: Vec<String>,
+    truncations: &'a [Truncation],
+    cancelled: bool,
+    failure: Option<String>,
+    notices: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum WriteEvent<'a> {
+    Progress { done: usize, total: usize },
+    Item { item: &'a Item },
 }
 
 #[derive(Deserialize)]
@@ -194,6 +247,7 @@ enum JudgeEvent<'a> {
     Planned { questions: usize, truncations: &'a [Truncation] },
     Progress { done_tokens: usize, total_tokens: usize },
     Verdict { index: usize, verdict: &'a RubricVerdict },
+    Item { index: usize, verdict: &'a ItemVerdict },
 }
 
 /// A loaded model that judges.
@@ -306,15 +360,66 @@ impl Engine {
         on_event: OnEvent,
         cancel: &Cancel,
     ) -> Result<JsJudgeRecord, Error> {
-        let JudgeRequest { prompt, response, reference, rubrics, wording } =
+        let JudgeRequest { prompt, response, reference, rubrics, checklist, annotation, wording } =
             from_js(request.into(), "request")?;
-        let request = Request { prompt, response, reference, rubrics, wording: wording.unwrap_or_default() };
-        let mut listener = Listener { on_event: Function::from(JsValue::from(on_event)), cancel };
+        let request = Request {
+            prompt,
+            response,
+            reference,
+            rubrics,
+            checklist,
+            annotation,
+            wording: wording.unwrap_or_default(),
+        };
+        let on_event = Function::from(JsValue::from(on_event));
+        let mut listener = Listener { on_event, cancel, response: &request.response };
         let start = js_sys::Date::now();
         let judgement =
             retort_judge::judge(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
         let run = self.context(start);
-        to_js(&Record::new(&request, &judgement, run)).map(JsCast::unchecked_into)
+        let mut record = Record::new(&request, &judgement, run);
+        for item in record.checklist.iter_mut().flat_map(|checklist| &mut checklist.items) {
+            utf16::item(item, &request.response);
+        }
+        to_js(&record).map(JsCast::unchecked_into)
+    }
+
+    /// Lets the model write items for a checklist, for each skill some. Items are told to `on_event` as they come. What
+    /// was ready when it is cancelled or fails stands.
+    ///
+    /// # Errors
+    /// A `RetortError` where nothing was written at all.
+    pub async fn write_items(
+        &mut self,
+        request: JsWriteItemsRequest,
+        on_event: OnWritten,
+        cancel: &Cancel,
+    ) -> Result<JsWrittenItems, Error> {
+        let WriteItems { instruction, reference, skills, per_skill, existing, temperature, seed } =
+            from_js(request.into(), "request")?;
+        let request = WriteRequest {
+            prompt: instruction,
+            reference,
+            skills,
+            per_skill: per_skill.unwrap_or(MAX_ITEMS_PER_SKILL),
+            existing: existing.unwrap_or_default(),
+            temperature: temperature.unwrap_or_default(),
+            seed: seed.unwrap_or_default(),
+        };
+        let mut listener = WriteListener { on_event: Function::from(JsValue::from(on_event)), cancel };
+        let written =
+            retort_judge::write_items(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
+        let dropped =
+            written.dropped.iter().map(|dropped| format!("{} ({})", dropped.text, dropped.reason)).collect();
+        to_js(&WrittenItems {
+            items: &written.items,
+            dropped,
+            truncations: &written.truncations,
+            cancelled: written.cancelled,
+            failure: written.failure.as_ref().map(ToString::to_string),
+            notices: self.model.take_notices(),
+        })
+        .map(JsCast::unchecked_into)
     }
 
     /// Reads the model's own head at the end of each response to the prompt: what a reward model or classifier is for.
@@ -365,6 +470,7 @@ impl Engine {
 struct Listener<'a> {
     on_event: Function,
     cancel: &'a Cancel,
+    response: &'a str,
 }
 
 impl Observer for Listener<'_> {
@@ -382,6 +488,28 @@ impl Observer for Listener<'_> {
 
     fn verdict(&mut self, index: usize, verdict: &RubricVerdict) {
         emit(&self.on_event, &JudgeEvent::Verdict { index, verdict });
+    }
+
+    fn item(&mut self, index: usize, verdict: &ItemVerdict) {
+        let mut verdict = verdict.clone();
+        utf16::item(&mut verdict, self.response);
+        emit(&self.on_event, &JudgeEvent::Item { index, verdict: &verdict });
+    }
+}
+
+struct WriteListener<'a> {
+    on_event: Function,
+    cancel: &'a Cancel,
+}
+
+impl WriteObserver for WriteListener<'_> {
+    fn progress(&mut self, done: usize, total: usize) -> Flow {
+        emit(&self.on_event, &WriteEvent::Progress { done, total });
+        self.cancel.flow()
+    }
+
+    fn item(&mut self, item: &Item) {
+        emit(&self.on_event, &WriteEvent::Item { item });
     }
 }
 
@@ -430,6 +558,15 @@ pub fn read_rubrics(text: &str, name: &str) -> Result<JsRubrics, Error> {
     let reading = retort_rubric::read(text, name, retort_rubric::Format::Auto)
         .map_err(|error| retort_error("invalid_rubric", &error.to_string()))?;
     to_js(&reading.rubrics).map(JsCast::unchecked_into)
+}
+
+/// Skills, domains and levels of difficulty, with their names for people.
+///
+/// # Errors
+/// Never in practice: only if the browser refuses to make an object.
+#[wasm_bindgen]
+pub fn vocabulary() -> Result<JsVocabulary, Error> {
+    to_js(&vocabulary::all()).map(JsCast::unchecked_into)
 }
 
 /// The version of Retort.
