@@ -1,0 +1,121 @@
+//! The JSON values of a file, each with the line on which it begins.
+
+use serde_json::Value;
+
+/// One value.
+pub(super) struct Line {
+    /// Physical line on which it begins, from 1.
+    pub(super) number: usize,
+    /// The value; or the column in characters, where it is known, and what is wrong.
+    pub(super) value: Result<Value, (Option<usize>, String)>,
+}
+
+/// The values of a file of JSON Lines, or of one JSON array, or its one object over several lines.
+pub(super) fn values(bytes: &[u8]) -> Vec<Line> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let first = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
+    match first.map(|at| bytes[at]) {
+        None => Vec::new(),
+        // "JSONL" that is one array (P26). Its elements are read one by one, so that a bad one costs only itself.
+        Some(b'[') => elements(bytes, first.unwrap_or(0)),
+        Some(_) => match serde_json::from_slice::<Value>(bytes) {
+            Ok(value) => vec![Line { number: 1 + newlines(&bytes[..first.unwrap_or(0)]), value: Ok(value) }],
+            Err(_) => lines(bytes),
+        },
+    }
+}
+
+fn lines(bytes: &[u8]) -> Vec<Line> {
+    bytes
+        .split(|&byte| byte == b'\n')
+        .zip(1..)
+        .filter(|(line, _)| !line.iter().all(u8::is_ascii_whitespace))
+        .map(|(line, number)| Line { number, value: parse(line) })
+        .collect()
+}
+
+fn parse(bytes: &[u8]) -> Result<Value, (Option<usize>, String)> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let column = String::from_utf8_lossy(good).chars().count() + 1;
+        (Some(column), "the row is not UTF-8; save the file as UTF-8".to_owned())
+    })?;
+    serde_json::from_str(text).map_err(|error| {
+        // serde_json counts bytes, and its message repeats the place.
+        let bytes = text.as_bytes().get(..error.column().saturating_sub(1)).unwrap_or_default();
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default();
+        let column = (error.line() == 1).then(|| String::from_utf8_lossy(bytes).chars().count() + 1);
+        (column, format!("the row is no JSON: {message}"))
+    })
+}
+
+/// The elements of the array that begins at `start`, by counting brackets outside strings.
+fn elements(bytes: &[u8], start: usize) -> Vec<Line> {
+    let mut found = Vec::new();
+    let mut add = |from: usize, to: usize| {
+        let part = &bytes[from..to];
+        let Some(skip) = part.iter().position(|byte| !byte.is_ascii_whitespace()) else { return };
+        found.push((from + skip, parse(&part[skip..])));
+    };
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    let mut from = start + 1;
+    let mut end = None;
+    for (at, &byte) in bytes.iter().enumerate().skip(start) {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    end = Some(at);
+                    break;
+                }
+            }
+            b',' if depth == 1 => {
+                add(from, at);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    add(from, end.unwrap_or(bytes.len()));
+    let after = end.map_or(bytes.len(), |end| end + 1);
+    let mut number = 1;
+    let mut counted = 0;
+    let mut out: Vec<Line> = Vec::with_capacity(found.len());
+    for (at, value) in found {
+        number += newlines(&bytes[counted..at]);
+        counted = at;
+        out.push(Line { number, value });
+    }
+    // A file that was cut off still yields what it has, and says so.
+    let rest = &bytes[after..];
+    let problem = match end {
+        None => Some("the array does not end; the file may have been cut off"),
+        Some(_) if !rest.iter().all(u8::is_ascii_whitespace) => {
+            Some("there is more after the end of the array; put each row on its own line, or all into the array")
+        }
+        Some(_) => None,
+    };
+    if let Some(problem) = problem {
+        out.push(Line {
+            number: number + newlines(&bytes[counted..after]),
+            value: Err((None, problem.to_owned())),
+        });
+    }
+    out
+}
+
+fn newlines(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte == b'\n').count()
+}
