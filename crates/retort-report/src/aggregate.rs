@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use retort_rubric::{Difficulty, Domain, Skill};
 use retort_stats::{Bootstrap, BootstrapMethod, Scale, Statistic, Undefined, length_score_correlation};
 
-use crate::profile::{ByDifficulty, Checklists, Figure, Interval, Length, Level, Measure, Method, Model, Unit};
+use crate::profile::{
+    ByDifficulty, Checklists, Figure, Interval, Length, Level, Measure, Method, Model, Unit,
+};
 use crate::{ChecklistCounts, FORMAT, Profile, Reading, ReportError, Row, Score, notes};
 
 /// What may be chosen.
@@ -90,7 +92,12 @@ pub fn aggregate(rows: &[Row], settings: &Settings) -> Result<Profile, ReportErr
     }
     if !difficulty.is_empty() {
         let name = "All together".to_owned();
-        difficulty.push(ByDifficulty { id: None, name, unit: across, levels: table.levels(across, |_| true)? });
+        difficulty.push(ByDifficulty {
+            id: None,
+            name,
+            unit: across,
+            levels: table.levels(across, |_| true)?,
+        });
     }
     let mut domains = Vec::new();
     for domain in Domain::ALL {
@@ -386,8 +393,7 @@ fn model(
 ) -> Result<Model, ReportError> {
     let count = |what: fn(&Score) -> bool| cells.iter().filter(|cell| what(cell.score)).count();
     let prompts: BTreeSet<&str> = rows.iter().map(|row| row.id.as_str()).collect();
-    let without_domain =
-        |row: &&&Row| row.annotation.as_ref().is_none_or(|labels| labels.domains.is_empty());
+    let without_domain = |row: &&&Row| row.annotation.as_ref().is_none_or(|labels| labels.domains.is_empty());
     Ok(Model {
         name: name.map(str::to_owned),
         rows: rows.len(),

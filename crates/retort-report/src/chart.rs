@@ -40,7 +40,20 @@ fn marker(out: &mut String, index: usize, x: f64, y: f64, size: f64) {
                 2 => &[(0.0, -1.2), (1.1, 0.9), (-1.1, 0.9)],
                 3 => &[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)],
                 4 => &[(0.0, 1.2), (1.1, -0.9), (-1.1, -0.9)],
-                _ => &[(-1.2, -0.4), (-0.4, -0.4), (-0.4, -1.2), (0.4, -1.2), (0.4, -0.4), (1.2, -0.4), (1.2, 0.4), (0.4, 0.4), (0.4, 1.2), (-0.4, 1.2), (-0.4, 0.4), (-1.2, 0.4)],
+                _ => &[
+                    (-1.2, -0.4),
+                    (-0.4, -0.4),
+                    (-0.4, -1.2),
+                    (0.4, -1.2),
+                    (0.4, -0.4),
+                    (1.2, -0.4),
+                    (1.2, 0.4),
+                    (0.4, 0.4),
+                    (0.4, 1.2),
+                    (-0.4, 1.2),
+                    (-0.4, 0.4),
+                    (-1.2, 0.4),
+                ],
             };
             let points: Vec<String> =
                 corners.iter().map(|(dx, dy)| format!("{:.1},{:.1}", x + dx * s, y + dy * s)).collect();
@@ -62,7 +75,14 @@ pub(crate) fn sign(index: usize) -> String {
     out
 }
 
-fn open(out: &mut String, id: &str, class: &str, (width, height): (f64, f64), title: &str, description: &str) {
+fn open(
+    out: &mut String,
+    id: &str,
+    class: &str,
+    (width, height): (f64, f64),
+    title: &str,
+    description: &str,
+) {
     let _ = write!(
         out,
         "<svg class=\"{class}\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\" \
@@ -146,7 +166,8 @@ pub(crate) fn radar(profile: &Profile, id: &str) -> Option<String> {
     }
     for (axis, skill) in skills.iter().enumerate() {
         let (x, y) = at(axis, 1.0);
-        let _ = write!(out, "<line class=\"grid\" x1=\"{x0:.1}\" y1=\"{y0:.1}\" x2=\"{x:.1}\" y2=\"{y:.1}\"/>");
+        let _ =
+            write!(out, "<line class=\"grid\" x1=\"{x0:.1}\" y1=\"{y0:.1}\" x2=\"{x:.1}\" y2=\"{y:.1}\"/>");
         let (x, y) = at(axis, 1.0 + 14.0 / radius);
         let anchor = match x - x0 {
             dx if dx > 20.0 => "start",
@@ -243,7 +264,10 @@ pub(crate) fn bars(profile: &Profile, measures: &[Measure], title: &str, id: &st
     };
     for (place, name) in &lines {
         let x = x_of(*place);
-        let _ = write!(out, "<line class=\"grid\" x1=\"{x:.1}\" y1=\"{top:.1}\" x2=\"{x:.1}\" y2=\"{bottom:.1}\"/>");
+        let _ = write!(
+            out,
+            "<line class=\"grid\" x1=\"{x:.1}\" y1=\"{top:.1}\" x2=\"{x:.1}\" y2=\"{bottom:.1}\"/>"
+        );
         text(&mut out, "tick", x, 16.0, "middle", name);
     }
     for (y, name) in headings {
@@ -273,7 +297,8 @@ pub(crate) fn bars(profile: &Profile, measures: &[Measure], title: &str, id: &st
                 half * 2.0
             );
             if let Some(interval) = figure.interval {
-                let (low, high) = (x_of(measure.unit.place(interval.low)), x_of(measure.unit.place(interval.high)));
+                let (low, high) =
+                    (x_of(measure.unit.place(interval.low)), x_of(measure.unit.place(interval.high)));
                 let _ = write!(
                     out,
                     "<path class=\"whisker s{class}\" d=\"M{low:.1} {:.1}v8M{low:.1} {y:.1}H{high:.1}M{high:.1} {:.1}v8\"/>",
@@ -289,7 +314,14 @@ pub(crate) fn bars(profile: &Profile, measures: &[Measure], title: &str, id: &st
             }
             text(&mut out, "value", right + 16.0, y + 4.5, "start", &value);
             if unit.is_some() {
-                text(&mut out, "n", width, y + 4.5, "end", &format!("n {}", crate::notes::grouped(figure.count)));
+                text(
+                    &mut out,
+                    "n",
+                    width,
+                    y + 4.5,
+                    "end",
+                    &format!("n {}", crate::notes::grouped(figure.count)),
+                );
             }
         }
     }
@@ -305,7 +337,8 @@ pub(crate) fn heat_map<'a>(
     id: &str,
 ) -> String {
     let (left, cell, row_height, top) = (200.0, 106.0, 31.0, 40.0);
-    let levels: Vec<_> = rows.first().map(|row| row.levels.iter().map(|level| level.difficulty).collect()).unwrap_or_default();
+    let levels: Vec<_> =
+        rows.first().map(|row| row.levels.iter().map(|level| level.difficulty).collect()).unwrap_or_default();
     let width = left + cell * levels.len() as f64;
     // What all take together stands a little apart.
     let apart = if rows.len() > 1 { 9.0 } else { 0.0 };
@@ -317,7 +350,9 @@ pub(crate) fn heat_map<'a>(
             let cells: Vec<String> = row
                 .levels
                 .iter()
-                .filter_map(|level| Some(format!("{} {}", level.difficulty.name(), show::number(of(level)?.mean?))))
+                .filter_map(|level| {
+                    Some(format!("{} {}", level.difficulty.name(), show::number(of(level)?.mean?)))
+                })
                 .collect();
             format!("{}: {}.", row.name, if cells.is_empty() { "none".to_owned() } else { cells.join(", ") })
         })

@@ -22,7 +22,9 @@ pub enum ReportError {
         max: f64,
     },
     /// A checklist's score that is no number from 0 to 1.
-    #[error("the checklist's score {value} of prompt {id:?} does not lie between 0 and 1; correct it, or leave it out")]
+    #[error(
+        "the checklist's score {value} of prompt {id:?} does not lie between 0 and 1; correct it, or leave it out"
+    )]
     Checklist {
         /// The row's id.
         id: String,

@@ -26,7 +26,11 @@ pub fn to_html(profile: &Profile) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n",
     );
     // Writing to a String cannot fail, here and below.
-    let _ = write!(out, "<title>{} – Retort profile</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n", escaped(&title));
+    let _ = write!(
+        out,
+        "<title>{} – Retort profile</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        escaped(&title)
+    );
     head(&mut out, profile, &title);
     skills(&mut out, profile);
     domains(&mut out, profile);
@@ -277,7 +281,8 @@ fn difficulty_table<'a>(
         profile.method.level * 100.0
     );
     for level in profile.difficulty.iter().take(1).flat_map(|row| &row.levels) {
-        let _ = write!(out, "<th scope=\"col\">{}. {}</th>", level.difficulty.level(), level.difficulty.name());
+        let _ =
+            write!(out, "<th scope=\"col\">{}. {}</th>", level.difficulty.level(), level.difficulty.name());
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for row in &profile.difficulty {
@@ -285,7 +290,9 @@ fn difficulty_table<'a>(
         let _ = write!(out, "<tr{class}><th scope=\"row\">{}</th>", bdi(&row.name));
         for level in &row.levels {
             match of(level) {
-                Some(figure) if figure.count + figure.not_applicable + figure.unscored > 0 => cell(out, figure),
+                Some(figure) if figure.count + figure.not_applicable + figure.unscored > 0 => {
+                    cell(out, figure)
+                }
                 _ => out.push_str("<td><span class=\"none\">–</span></td>"),
             }
         }
@@ -327,9 +334,10 @@ fn lengths(out: &mut String, profile: &Profile) {
     );
     for model in &profile.models {
         let Some(length) = &model.length else { continue };
-        let why = length.why_none.as_ref().map_or_else(String::new, |why| {
-            format!(" <span class=\"behind\">{}</span>", escaped(why))
-        });
+        let why = length
+            .why_none
+            .as_ref()
+            .map_or_else(String::new, |why| format!(" <span class=\"behind\">{}</span>", escaped(why)));
         let _ = writeln!(
             out,
             "<tr><th scope=\"row\">{}</th><td>{:.0}</td><td>{}{why}</td><td>{}</td><td>{}</td></tr>",
@@ -392,7 +400,11 @@ fn listed(out: &mut String, title: &str, items: impl ExactSizeIterator<Item = im
         let _ = writeln!(out, "<li>{}</li>", bdi(item.as_ref()));
     }
     if total > MOST_LISTED {
-        let _ = writeln!(out, "<li>and {}; the JSON form lists all</li>", count(total - MOST_LISTED, "more", "more"));
+        let _ = writeln!(
+            out,
+            "<li>and {}; the JSON form lists all</li>",
+            count(total - MOST_LISTED, "more", "more")
+        );
     }
     out.push_str("</ul>\n");
 }

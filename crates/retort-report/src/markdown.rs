@@ -15,14 +15,19 @@ pub fn to_markdown(profile: &Profile) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail, here and below.
     let names: Vec<String> = profile.models.iter().map(|model| escaped(model.label())).collect();
-    let _ = writeln!(out, "# Profile of {}\n", if names.is_empty() { "nothing".to_owned() } else { names.join(", ") });
+    let _ = writeln!(
+        out,
+        "# Profile of {}\n",
+        if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+    );
     let _ = writeln!(out, "{}.", show::extent(profile));
     if !profile.judges.is_empty() {
         let judges: Vec<String> = profile.judges.iter().map(|judge| escaped(judge)).collect();
         let _ = writeln!(out, "Judged by {}.", judges.join("; "));
     }
     let level = profile.method.level * 100.0;
-    let _ = writeln!(out, "\nEach cell is a mean, its {level}% interval, and the number of scores in it (n).\n");
+    let _ =
+        writeln!(out, "\nEach cell is a mean, its {level}% interval, and the number of scores in it (n).\n");
     if profile.models.len() > 1 || profile.skills.len() > 1 {
         for (index, name) in names.iter().enumerate() {
             if let Some([(high, most), (low, least)]) = show::extremes(profile, index) {
@@ -119,9 +124,11 @@ fn difficulty<'a>(profile: &'a Profile, of: impl Fn(&'a crate::Level) -> Option<
     let mut out = String::new();
     let mut columns = vec!["Skill".to_owned()];
     if let Some(first) = profile.difficulty.first() {
-        columns.extend(first.levels.iter().map(|level| {
-            format!("{} {}", level.difficulty.level(), level.difficulty.name().to_lowercase())
-        }));
+        columns.extend(
+            first.levels.iter().map(|level| {
+                format!("{} {}", level.difficulty.level(), level.difficulty.name().to_lowercase())
+            }),
+        );
     }
     header(&mut out, &columns.iter().map(String::as_str).collect::<Vec<_>>());
     for row in &profile.difficulty {
@@ -187,7 +194,8 @@ fn listed(out: &mut String, title: &str, items: impl ExactSizeIterator<Item = im
         let _ = writeln!(out, "- {}", escaped(item.as_ref()));
     }
     if total > MOST_LISTED {
-        let _ = writeln!(out, "- and {}; the JSON form lists all", count(total - MOST_LISTED, "more", "more"));
+        let _ =
+            writeln!(out, "- and {}; the JSON form lists all", count(total - MOST_LISTED, "more", "more"));
     }
 }
 
@@ -197,7 +205,8 @@ pub(crate) fn escaped(text: &str) -> String {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         // GitHub makes links of bare addresses; a backslash in them prevents it.
-        let is_address = rest.starts_with("://") || rest.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."));
+        let is_address =
+            rest.starts_with("://") || rest.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("www."));
         rest = &rest[c.len_utf8()..];
         match c {
             '&' => out.push_str("&amp;"),

@@ -79,7 +79,9 @@ pub(crate) fn of_rows(
             places.join(", ")
         ));
     }
-    if profile.across == Unit::Place && profile.skills.iter().any(|skill| skill.figures.iter().any(|f| f.count > 0)) {
+    if profile.across == Unit::Place
+        && profile.skills.iter().any(|skill| skill.figures.iter().any(|f| f.count > 0))
+    {
         notes.push(
             "The rubrics have different scales. Where several are taken together, scores are averaged by their places \
              between the ends of their scales, from 0 to 1."
@@ -92,7 +94,8 @@ pub(crate) fn of_rows(
             wordings.entry(&score.rubric_id).or_default().insert(hash);
         }
     }
-    let several: Vec<&str> = wordings.iter().filter(|(_, hashes)| hashes.len() > 1).map(|(id, _)| *id).collect();
+    let several: Vec<&str> =
+        wordings.iter().filter(|(_, hashes)| hashes.len() > 1).map(|(id, _)| *id).collect();
     if !several.is_empty() {
         notes.push(format!(
             "Scores under different wordings of the same rubric are averaged here ({}); they do not measure quite the \
@@ -103,7 +106,10 @@ pub(crate) fn of_rows(
     let read: BTreeSet<&str> = rows.iter().filter_map(|row| row.wording.as_deref()).collect();
     let full = rows.iter().any(|row| row.judge.is_some() && row.wording.is_none());
     if read.len() + usize::from(full) > 1 {
-        notes.push("The judge did not read the same amount of each rubric for all rows; scores may differ for that.".to_owned());
+        notes.push(
+            "The judge did not read the same amount of each rubric for all rows; scores may differ for that."
+                .to_owned(),
+        );
     }
     if profile.judges.len() > 1 {
         notes.push(format!(
@@ -114,11 +120,17 @@ pub(crate) fn of_rows(
     }
     let cut = rows.iter().filter(|row| row.truncated).count();
     if cut > 0 {
-        notes.push(format!("{} judged with a text that was cut to fit the judge's context.", count(cut, "row was", "rows were")));
+        notes.push(format!(
+            "{} judged with a text that was cut to fit the judge's context.",
+            count(cut, "row was", "rows were")
+        ));
     }
     let without_domain = total(|model| model.without_domain);
     if without_domain > 0 && !profile.domains.is_empty() {
-        notes.push(format!("{} no domain and counted under none.", count(without_domain, "row has", "rows have")));
+        notes.push(format!(
+            "{} no domain and counted under none.",
+            count(without_domain, "row has", "rows have")
+        ));
     }
     let without_difficulty = total(|model| model.without_difficulty);
     if without_difficulty > 0 && !profile.difficulty.is_empty() {

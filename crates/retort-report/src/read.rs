@@ -120,19 +120,17 @@ pub fn read(sources: &[Source<'_>], labels: &[Source<'_>]) -> Reading {
     let names = model_names(sources);
     let all = sources.iter().zip(names.iter().map(Some)).chain(labels.iter().map(|source| (source, None)));
     for (source, model) in all {
-        let mut summary = FileSummary {
-            name: source.name.to_owned(),
-            judgements: 0,
-            reviews: 0,
-            labels: 0,
-            skipped: 0,
-        };
+        let mut summary =
+            FileSummary { name: source.name.to_owned(), judgements: 0, reviews: 0, labels: 0, skipped: 0 };
         for line in lines::values(source.bytes) {
             let mut here = Here { file: source.name, line: line.number, problems: &mut reading.problems };
             let object = match line.value {
                 Ok(Value::Object(object)) => object,
                 Ok(other) => {
-                    here.problem("", format!("a row must be a JSON object and this is {}; skipped", kind(&other)));
+                    here.problem(
+                        "",
+                        format!("a row must be a JSON object and this is {}; skipped", kind(&other)),
+                    );
                     summary.skipped += 1;
                     continue;
                 }
@@ -206,7 +204,8 @@ enum Known {
 
 fn recognise(object: &Map<String, Value>) -> Option<Known> {
     let has = |key: &str| object.contains_key(key);
-    let is_ours = object.get("format").and_then(Value::as_str).is_some_and(|name| name.starts_with("retort."));
+    let is_ours =
+        object.get("format").and_then(Value::as_str).is_some_and(|name| name.starts_with("retort."));
     if is_ours || has("verdicts") {
         Some(Known::Judgement)
     } else if has("score") && (has("question_id") || has("idx")) {

@@ -6,7 +6,11 @@ use crate::{Figure, Profile, Unit};
 /// A figure in its unit: two decimals, and never "-0.00".
 pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.2}");
-    if text.trim_start_matches(['-', '0', '.']).is_empty() { "0.00".to_owned() } else { text.replace('-', "−") }
+    if text.trim_start_matches(['-', '0', '.']).is_empty() {
+        "0.00".to_owned()
+    } else {
+        text.replace('-', "−")
+    }
 }
 
 /// The ends of a scale: as short as they can be.

@@ -46,12 +46,18 @@ impl Labels {
             .map(str::to_ascii_lowercase)
             .or_else(|| text.map(sha256_hex));
         if number.is_none() && prompt.is_none() {
-            here.problem("idx", "the labels have neither a number nor their instruction's text to find it by; skipped");
+            here.problem(
+                "idx",
+                "the labels have neither a number nor their instruction's text to find it by; skipped",
+            );
             return false;
         }
         if let Some((_, file)) = number.as_ref().and_then(|number| self.by_number.get(number)) {
             let number = number.unwrap_or_default();
-            here.problem("idx", format!("labels for {number} were already read from {file}; the first are kept"));
+            here.problem(
+                "idx",
+                format!("labels for {number} were already read from {file}; the first are kept"),
+            );
             return false;
         }
         let Some(annotation) = annotation(object, here) else {
@@ -74,9 +80,9 @@ impl Labels {
     pub(super) fn join(&mut self, waiting: Waiting) -> (Row, bool) {
         let Waiting { mut row, number, prompt_sha256, all_skills } = waiting;
         // A hash says more than a number: numbers start again in every file.
-        let index = prompt_sha256.and_then(|prompt| self.by_prompt.get(&prompt).copied()).or_else(|| {
-            number.and_then(|number| self.by_number.get(&number).map(|(index, _)| *index))
-        });
+        let index = prompt_sha256
+            .and_then(|prompt| self.by_prompt.get(&prompt).copied())
+            .or_else(|| number.and_then(|number| self.by_number.get(&number).map(|(index, _)| *index)));
         if let Some(index) = index {
             self.used.insert(index);
             if row.annotation.is_none() {
@@ -118,7 +124,8 @@ pub(super) fn annotation(object: &Map<String, Value>, here: &mut Here<'_>) -> Op
             }
         };
     }
-    let get = |keys: [&'static str; 2]| keys.into_iter().find_map(|key| object.get(key).map(|value| (key, value)));
+    let get =
+        |keys: [&'static str; 2]| keys.into_iter().find_map(|key| object.get(key).map(|value| (key, value)));
     let skills = get(["skill", "metrics"]);
     let domains = get(["domain", "domain_labeled"]);
     let level = get(["difficulty", "difficulty_labeled"]);
@@ -172,7 +179,8 @@ fn texts(found: Option<(&'static str, &Value)>, here: &mut Here<'_>) -> Vec<(&'s
         match value {
             _ if is_absent(value) => {}
             Value::String(text) => texts.push((key, text.clone())),
-            other => here.problem(key, format!("a label must be a text and this is {}; it is left out", kind(other))),
+            other => here
+                .problem(key, format!("a label must be a text and this is {}; it is left out", kind(other))),
         }
     }
     texts

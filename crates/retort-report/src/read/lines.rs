@@ -4,10 +4,19 @@ use serde_json::Value;
 
 /// One value.
 pub(super) struct Line {
-    /// Physical line on which it begins, from 1.
+    /// Physical line, from 1, on which it begins, or on which it is wrong.
     pub(super) number: usize,
     /// The value; or the column in characters, where it is known, and what is wrong.
     pub(super) value: Result<Value, (Option<usize>, String)>,
+}
+
+/// What is wrong with a value, and where in it.
+struct Wrong {
+    /// How many lines below its first one.
+    lines_below: usize,
+    /// Column in characters, from 1; on the first line, counted from where the value begins.
+    column: usize,
+    message: String,
 }
 
 /// The values of a file of JSON Lines, or of one JSON array, or its one object over several lines.
@@ -30,23 +39,30 @@ fn lines(bytes: &[u8]) -> Vec<Line> {
         .split(|&byte| byte == b'\n')
         .zip(1..)
         .filter(|(line, _)| !line.iter().all(u8::is_ascii_whitespace))
-        .map(|(line, number)| Line { number, value: parse(line) })
+        .map(|(line, number)| Line {
+            number,
+            value: parse(line).map_err(|wrong| (Some(wrong.column), wrong.message)),
+        })
         .collect()
 }
 
-fn parse(bytes: &[u8]) -> Result<Value, (Option<usize>, String)> {
+fn parse(bytes: &[u8]) -> Result<Value, Wrong> {
+    let place = |before: &[u8]| {
+        let last = before.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+        (newlines(before), String::from_utf8_lossy(last).chars().count() + 1)
+    };
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
-        let column = String::from_utf8_lossy(good).chars().count() + 1;
-        (Some(column), "the row is not UTF-8; save the file as UTF-8".to_owned())
+        let (lines_below, column) = place(bytes.get(..error.valid_up_to()).unwrap_or_default());
+        Wrong { lines_below, column, message: "the row is not UTF-8; save the file as UTF-8".to_owned() }
     })?;
     serde_json::from_str(text).map_err(|error| {
-        // serde_json counts bytes, and its message repeats the place.
-        let bytes = text.as_bytes().get(..error.column().saturating_sub(1)).unwrap_or_default();
+        // serde_json counts bytes from 1, and its message repeats the place.
+        let lines_below = error.line().saturating_sub(1);
+        let line = bytes.split(|&byte| byte == b'\n').nth(lines_below).unwrap_or_default();
+        let (_, column) = place(line.get(..error.column().saturating_sub(1)).unwrap_or(line));
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
-        let column = (error.line() == 1).then(|| String::from_utf8_lossy(bytes).chars().count() + 1);
-        (column, format!("the row is no JSON: {message}"))
+        Wrong { lines_below, column, message: format!("the row is no JSON: {message}") }
     })
 }
 
@@ -91,20 +107,29 @@ fn elements(bytes: &[u8], start: usize) -> Vec<Line> {
     add(from, end.unwrap_or(bytes.len()));
     let after = end.map_or(bytes.len(), |end| end + 1);
     let mut number = 1;
-    let mut counted = 0;
+    let (mut counted, mut line_start) = (0, 0);
     let mut out: Vec<Line> = Vec::with_capacity(found.len());
     for (at, value) in found {
-        number += newlines(&bytes[counted..at]);
+        let between = &bytes[counted..at];
+        number += newlines(between);
+        line_start =
+            between.iter().rposition(|&byte| byte == b'\n').map_or(line_start, |place| counted + place + 1);
         counted = at;
+        let mut number = number;
+        let value = value.map_err(|wrong| {
+            number += wrong.lines_below;
+            let indent = String::from_utf8_lossy(&bytes[line_start..at]).chars().count();
+            (Some(wrong.column + if wrong.lines_below == 0 { indent } else { 0 }), wrong.message)
+        });
         out.push(Line { number, value });
     }
     // A file that was cut off still yields what it has, and says so.
     let rest = &bytes[after..];
     let problem = match end {
         None => Some("the array does not end; the file may have been cut off"),
-        Some(_) if !rest.iter().all(u8::is_ascii_whitespace) => {
-            Some("there is more after the end of the array; put each row on its own line, or all into the array")
-        }
+        Some(_) if !rest.iter().all(u8::is_ascii_whitespace) => Some(
+            "there is more after the end of the array; put each row on its own line, or all into the array",
+        ),
         Some(_) => None,
     };
     if let Some(problem) = problem {

@@ -46,8 +46,12 @@ pub(super) fn judgement(
     let mut truncated = false;
     for (index, verdict) in verdicts.iter().enumerate() {
         let field = format!("verdicts[{index}]");
-        let Some(rubric_id) = verdict.get("rubric_id").and_then(Value::as_str).filter(|id| !id.is_empty()) else {
-            here.problem(format!("{field}.rubric_id"), "the verdict does not name its rubric; it is left out");
+        let Some(rubric_id) = verdict.get("rubric_id").and_then(Value::as_str).filter(|id| !id.is_empty())
+        else {
+            here.problem(
+                format!("{field}.rubric_id"),
+                "the verdict does not name its rubric; it is left out",
+            );
             continue;
         };
         let text = |key: &str| verdict.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -68,7 +72,8 @@ pub(super) fn judgement(
     let own = object.get("response_model").or_else(|| object.get("model_id")).and_then(Value::as_str);
     let mut row = Row::new(id, own.map(str::to_owned).or_else(|| model.cloned()), scores);
     row.annotation = annotation(object, here);
-    row.checklist = object.get("checklist").filter(|value| !value.is_null()).and_then(|value| checklist(value, here));
+    row.checklist =
+        object.get("checklist").filter(|value| !value.is_null()).and_then(|value| checklist(value, here));
     row.judge = judge;
     row.wording = object.get("wording").and_then(|wording| match wording {
         Value::String(text) => Some(text.clone()),
@@ -100,7 +105,9 @@ fn outcome(found: &Value) -> Result<Score, (&'static str, String)> {
             Ok(match text("code") {
                 Some("not_applicable") => Score::NotApplicable,
                 // The name and not the message, which may hold figures and would be another each time.
-                code => Score::Unscored { why: code.or(text("message")).unwrap_or("no reason given").to_owned() },
+                code => {
+                    Score::Unscored { why: code.or(text("message")).unwrap_or("no reason given").to_owned() }
+                }
             })
         }
         Some(other) => Err((".kind", format!("there is no kind of verdict {other:?}"))),
@@ -165,7 +172,10 @@ pub(super) fn review(
         Some(Value::Object(given)) => given,
         other => {
             let found = other.map_or("missing", kind);
-            here.problem("score", format!("the scores must be an object of skills and this is {found}; skipped"));
+            here.problem(
+                "score",
+                format!("the scores must be an object of skills and this is {found}; skipped"),
+            );
             return None;
         }
     };
