@@ -10,6 +10,10 @@ use crate::profile::{
 };
 use crate::{ChecklistCounts, FORMAT, Profile, Reading, ReportError, Row, Score, notes};
 
+/// The id of FLASK's skill-agnostic baseline, one rating of the whole response. It stands beside the skills, and is in
+/// no figure that takes several of them together.
+pub(crate) const BASELINE: &str = "overall";
+
 /// What may be chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settings {
@@ -65,7 +69,9 @@ pub fn aggregate(rows: &[Row], settings: &Settings) -> Result<Profile, ReportErr
     let names: BTreeSet<Option<&str>> = rows.iter().map(|row| row.model.as_deref()).collect();
     let names: Vec<Option<&str>> = names.into_iter().collect();
     let rubrics = Rubrics::of(&cells.kept);
-    let across = unit_of(rubrics.scales());
+    // Where there is nothing else, it is what there is.
+    let in_all = |id: &str| id != BASELINE || rubrics.0.len() == 1;
+    let across = unit_of(rubrics.scales(in_all));
     let by_model = names
         .iter()
         .map(|name| cells.kept.iter().filter(|cell| cell.row.model.as_deref() == *name).copied().collect())
@@ -96,12 +102,12 @@ pub fn aggregate(rows: &[Row], settings: &Settings) -> Result<Profile, ReportErr
             id: None,
             name,
             unit: across,
-            levels: table.levels(across, |_| true)?,
+            levels: table.levels(across, |cell| in_all(cell.rubric))?,
         });
     }
     let mut domains = Vec::new();
     for domain in Domain::ALL {
-        let figures = table.figures(across, |cell| has_domain(cell.row, domain))?;
+        let figures = table.figures(across, |cell| in_all(cell.rubric) && has_domain(cell.row, domain))?;
         if figures.iter().any(has_anything) {
             let (id, name) = (domain.id().to_owned(), domain.name().to_owned());
             domains.push(Measure { id, name, ability: None, unit: across, figures });
@@ -252,8 +258,8 @@ impl<'a> Rubrics<'a> {
         Self(rubrics)
     }
 
-    fn scales(&self) -> impl Iterator<Item = Scale> {
-        self.0.values().flat_map(|rubric| rubric.scales.iter().copied())
+    fn scales(&self, of: impl Fn(&str) -> bool) -> impl Iterator<Item = Scale> {
+        self.0.iter().filter(move |(id, _)| of(id)).flat_map(|(_, rubric)| rubric.scales.iter().copied())
     }
 
     /// FLASK's skills in their order, then the others by id.

@@ -136,7 +136,7 @@ pub(crate) fn radar(profile: &Profile, id: &str) -> Option<String> {
     if skills.len() < 3 || (0..models).all(|model| drawn(model) < 3) {
         return None;
     }
-    let (width, height, x0, y0, radius) = (680.0, 430.0, 340.0, 215.0, 150.0);
+    let (width, height, x0, y0, radius) = (740.0, 430.0, 370.0, 219.0, 168.0);
     let at = |axis: usize, place: f64| {
         let angle = axis as f64 / skills.len() as f64 * std::f64::consts::TAU;
         (x0 + angle.sin() * radius * place, y0 - angle.cos() * radius * place)
@@ -168,14 +168,14 @@ pub(crate) fn radar(profile: &Profile, id: &str) -> Option<String> {
         let (x, y) = at(axis, 1.0);
         let _ =
             write!(out, "<line class=\"grid\" x1=\"{x0:.1}\" y1=\"{y0:.1}\" x2=\"{x:.1}\" y2=\"{y:.1}\"/>");
-        let (x, y) = at(axis, 1.0 + 14.0 / radius);
+        let (x, y) = at(axis, 1.0 + 15.0 / radius);
         let anchor = match x - x0 {
             dx if dx > 20.0 => "start",
             dx if dx < -20.0 => "end",
             _ => "middle",
         };
         // Text stands on its base line: above the chart it may, below it has to come down.
-        let down = 4.0 + 6.0 * (y - y0) / radius;
+        let down = 3.0 + 8.0 * (y - y0) / radius;
         text(&mut out, "label", x, y + down, anchor, &show::shortened(&skill.name, 26));
     }
     for model in 0..models {
@@ -214,9 +214,9 @@ pub(crate) fn radar(profile: &Profile, id: &str) -> Option<String> {
         }
     }
     // Above the outlines, on a halo of the paper's colour.
-    for (place, tick) in rings {
+    for (place, tick) in rings.into_iter().filter(|(place, _)| *place > 0.0) {
         if let Some(tick) = tick {
-            text(&mut out, "tick halo", x0 + 5.0, y0 - radius * place - 3.0, "start", &show::end(tick));
+            text(&mut out, "tick halo", x0 + 5.0, y0 - radius * place + 13.0, "start", &show::end(tick));
         }
     }
     out.push_str("</svg>");
@@ -336,7 +336,7 @@ pub(crate) fn heat_map<'a>(
     title: &str,
     id: &str,
 ) -> String {
-    let (left, cell, row_height, top) = (200.0, 106.0, 31.0, 40.0);
+    let (left, cell, row_height, top) = (200.0, 112.0, 31.0, 40.0);
     let levels: Vec<_> =
         rows.first().map(|row| row.levels.iter().map(|level| level.difficulty).collect()).unwrap_or_default();
     let width = left + cell * levels.len() as f64;

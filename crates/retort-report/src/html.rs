@@ -74,8 +74,9 @@ fn head(out: &mut String, profile: &Profile, title: &str) {
         .filter_map(|index| {
             let [(high, most), (low, least)] = show::extremes(profile, index)?;
             Some(format!(
-                "<li>{}highest in <strong>{}</strong> ({}), lowest in <strong>{}</strong> ({})</li>",
+                "<li>{}{} in <strong>{}</strong> ({}), lowest in <strong>{}</strong> ({})</li>",
                 named(profile, index),
+                if profile.models.len() > 1 { "highest" } else { "Highest" },
                 bdi(high),
                 show::number(most),
                 bdi(low),

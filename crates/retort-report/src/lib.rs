@@ -41,7 +41,7 @@ pub use markdown::to_markdown;
 pub use profile::{
     ByDifficulty, Checklists, FORMAT, Figure, Interval, Length, Level, Measure, Method, Model, Profile, Unit,
 };
-pub use read::{FileSummary, Problem, Reading, Source, read};
+pub use read::{FileSummary, JsonRow, Problem, Reading, Source, json_rows, read};
 pub use row::{ChecklistCounts, Row, Score, SkillScore};
 
 /// The profile as JSON over several lines, with a last newline.

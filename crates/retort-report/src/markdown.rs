@@ -28,15 +28,18 @@ pub fn to_markdown(profile: &Profile) -> String {
     let level = profile.method.level * 100.0;
     let _ =
         writeln!(out, "\nEach cell is a mean, its {level}% interval, and the number of scores in it (n).\n");
-    if profile.models.len() > 1 || profile.skills.len() > 1 {
-        for (index, name) in names.iter().enumerate() {
-            if let Some([(high, most), (low, least)]) = show::extremes(profile, index) {
-                let (high, low) = (escaped(high), escaped(low));
-                let (most, least) = (show::number(most), show::number(least));
-                let _ = writeln!(out, "- {name}: highest in {high} ({most}), lowest in {low} ({least})");
-            }
-        }
-        out.push('\n');
+    let glance: Vec<String> = names
+        .iter()
+        .enumerate()
+        .filter_map(|(index, name)| {
+            let [(high, most), (low, least)] = show::extremes(profile, index)?;
+            let (high, low) = (escaped(high), escaped(low));
+            let (most, least) = (show::number(most), show::number(least));
+            Some(format!("- {name}: highest in {high} ({most}), lowest in {low} ({least})\n"))
+        })
+        .collect();
+    if !glance.is_empty() {
+        let _ = writeln!(out, "{}", glance.concat());
     }
     measures(&mut out, "Skills", "Skill", &profile.skills, &names);
     if !profile.domains.is_empty() {

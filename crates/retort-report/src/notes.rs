@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::aggregate::BASELINE;
 use crate::profile::Unit;
 use crate::{Profile, Reading, Row};
 
@@ -18,7 +19,7 @@ pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -88,6 +89,14 @@ pub(crate) fn of_rows(
                 .to_owned(),
         );
     }
+    if profile.skills.len() > 1
+        && let Some(baseline) = profile.skills.iter().find(|skill| skill.id == BASELINE)
+    {
+        notes.push(format!(
+            "“{}” rates the response as a whole. It is in no figure that takes several rubrics together.",
+            baseline.name
+        ));
+    }
     let mut wordings: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for score in rows.iter().flat_map(|row| &row.scores) {
         if let Some(hash) = &score.rubric_sha256 {
@@ -128,14 +137,14 @@ pub(crate) fn of_rows(
     let without_domain = total(|model| model.without_domain);
     if without_domain > 0 && !profile.domains.is_empty() {
         notes.push(format!(
-            "{} no domain and counted under none.",
+            "{} no domain and so a place in none.",
             count(without_domain, "row has", "rows have")
         ));
     }
     let without_difficulty = total(|model| model.without_difficulty);
     if without_difficulty > 0 && !profile.difficulty.is_empty() {
         notes.push(format!(
-            "{} no level of difficulty and counted under none.",
+            "{} no level of difficulty and so a place in none.",
             count(without_difficulty, "row has", "rows have")
         ));
     }
@@ -164,7 +173,7 @@ pub(crate) fn of_reading(reading: &Reading) -> Vec<String> {
     let mut notes = Vec::new();
     let skipped: usize = reading.files.iter().map(|file| file.skipped).sum();
     if skipped > 0 {
-        notes.push(format!("{} not be read and skipped.", count(skipped, "row could", "rows could")));
+        notes.push(format!("{} not be read.", count(skipped, "row could", "rows could")));
     }
     if !reading.without_labels.is_empty() {
         notes.push(format!(

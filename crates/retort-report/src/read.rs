@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::Row;
 use labels::{Labels, Waiting};
+pub use lines::{JsonRow, json_rows};
 pub(crate) use score::skill;
 
 /// A file's content and name.
@@ -122,8 +123,8 @@ pub fn read(sources: &[Source<'_>], labels: &[Source<'_>]) -> Reading {
     for (source, model) in all {
         let mut summary =
             FileSummary { name: source.name.to_owned(), judgements: 0, reviews: 0, labels: 0, skipped: 0 };
-        for line in lines::values(source.bytes) {
-            let mut here = Here { file: source.name, line: line.number, problems: &mut reading.problems };
+        for line in json_rows(source.bytes) {
+            let mut here = Here { file: source.name, line: line.line, problems: &mut reading.problems };
             let object = match line.value {
                 Ok(Value::Object(object)) => object,
                 Ok(other) => {

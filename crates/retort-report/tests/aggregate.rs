@@ -233,6 +233,23 @@ fn only_the_skills_that_the_labels_name_where_asked_for() {
 }
 
 #[test]
+fn the_skill_agnostic_rating_stands_beside_the_skills() {
+    let mut rows = read(&[BROOK], &[LABELS]).rows;
+    rows.retain(|row| row.id == "2");
+    let overall = || row("2", "overall", value(1.0)).scores.remove(0);
+    rows[0].scores.push(overall());
+    let profile = aggregate(&rows, &settings()).unwrap();
+    close(&measure(&profile.skills, "overall").figures[0], 1.0, 1);
+    // (2 + 5 + 4) / 3, and not (2 + 5 + 4 + 1) / 4.
+    close(&measure(&profile.domains, "math").figures[0], 11.0 / 3.0, 3);
+    close(&profile.difficulty.last().unwrap().levels[2].at[0], 11.0 / 3.0, 3);
+    // Alone it is what there is.
+    rows[0].scores = vec![overall()];
+    let alone = aggregate(&rows, &settings()).unwrap();
+    close(&measure(&alone.domains, "math").figures[0], 1.0, 1);
+}
+
+#[test]
 fn p20_length_against_score() {
     let mut rows: Vec<Row> =
         [("a", 2.0), ("b", 3.0), ("c", 5.0)].map(|(id, v)| row(id, "readability", value(v))).into();

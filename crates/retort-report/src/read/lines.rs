@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-/// One value.
-pub(super) struct Line {
+/// One value of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JsonRow {
     /// Physical line, from 1, on which it begins, or on which it is wrong.
-    pub(super) number: usize,
-    /// The value; or the column in characters, where it is known, and what is wrong.
-    pub(super) value: Result<Value, (Option<usize>, String)>,
+    pub line: usize,
+    /// The value; or the column in characters, from 1, where it is known, and what is wrong.
+    pub value: Result<Value, (Option<usize>, String)>,
 }
 
 /// What is wrong with a value, and where in it.
@@ -20,7 +21,11 @@ struct Wrong {
 }
 
 /// The values of a file of JSON Lines, or of one JSON array, or its one object over several lines.
-pub(super) fn values(bytes: &[u8]) -> Vec<Line> {
+///
+/// A byte order mark, CR LF and a missing last newline are accepted, and only LF ends a line (P26, P27). A value that
+/// cannot be read costs only itself.
+#[must_use]
+pub fn json_rows(bytes: &[u8]) -> Vec<JsonRow> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let first = bytes.iter().position(|byte| !byte.is_ascii_whitespace());
     match first.map(|at| bytes[at]) {
@@ -28,19 +33,19 @@ pub(super) fn values(bytes: &[u8]) -> Vec<Line> {
         // "JSONL" that is one array (P26). Its elements are read one by one, so that a bad one costs only itself.
         Some(b'[') => elements(bytes, first.unwrap_or(0)),
         Some(_) => match serde_json::from_slice::<Value>(bytes) {
-            Ok(value) => vec![Line { number: 1 + newlines(&bytes[..first.unwrap_or(0)]), value: Ok(value) }],
+            Ok(value) => vec![JsonRow { line: 1 + newlines(&bytes[..first.unwrap_or(0)]), value: Ok(value) }],
             Err(_) => lines(bytes),
         },
     }
 }
 
-fn lines(bytes: &[u8]) -> Vec<Line> {
+fn lines(bytes: &[u8]) -> Vec<JsonRow> {
     bytes
         .split(|&byte| byte == b'\n')
         .zip(1..)
         .filter(|(line, _)| !line.iter().all(u8::is_ascii_whitespace))
-        .map(|(line, number)| Line {
-            number,
+        .map(|(line, number)| JsonRow {
+            line: number,
             value: parse(line).map_err(|wrong| (Some(wrong.column), wrong.message)),
         })
         .collect()
@@ -67,7 +72,7 @@ fn parse(bytes: &[u8]) -> Result<Value, Wrong> {
 }
 
 /// The elements of the array that begins at `start`, by counting brackets outside strings.
-fn elements(bytes: &[u8], start: usize) -> Vec<Line> {
+fn elements(bytes: &[u8], start: usize) -> Vec<JsonRow> {
     let mut found = Vec::new();
     let mut add = |from: usize, to: usize| {
         let part = &bytes[from..to];
@@ -108,7 +113,7 @@ fn elements(bytes: &[u8], start: usize) -> Vec<Line> {
     let after = end.map_or(bytes.len(), |end| end + 1);
     let mut number = 1;
     let (mut counted, mut line_start) = (0, 0);
-    let mut out: Vec<Line> = Vec::with_capacity(found.len());
+    let mut out: Vec<JsonRow> = Vec::with_capacity(found.len());
     for (at, value) in found {
         let between = &bytes[counted..at];
         number += newlines(between);
@@ -121,7 +126,7 @@ fn elements(bytes: &[u8], start: usize) -> Vec<Line> {
             let indent = String::from_utf8_lossy(&bytes[line_start..at]).chars().count();
             (Some(wrong.column + if wrong.lines_below == 0 { indent } else { 0 }), wrong.message)
         });
-        out.push(Line { number, value });
+        out.push(JsonRow { line: number, value });
     }
     // A file that was cut off still yields what it has, and says so.
     let rest = &bytes[after..];
@@ -133,8 +138,8 @@ fn elements(bytes: &[u8], start: usize) -> Vec<Line> {
         Some(_) => None,
     };
     if let Some(problem) = problem {
-        out.push(Line {
-            number: number + newlines(&bytes[counted..after]),
+        out.push(JsonRow {
+            line: number + newlines(&bytes[counted..after]),
             value: Err((None, problem.to_owned())),
         });
     }

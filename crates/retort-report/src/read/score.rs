@@ -145,7 +145,8 @@ fn checklist(value: &Value, here: &mut Here<'_>) -> Option<ChecklistCounts> {
         }),
     };
     let (verified, judged, not_applicable) = (count("verified"), count("judged"), count("not_applicable"));
-    let (unscored, met) = (count("unscored"), count("met"));
+    let unscored = count("unscored");
+    let met = count("met") + count("verified_met") + count("judged_met");
     // A plain number, or a figure that may be undefined.
     let score = counts.get("score").map(|score| score.get("value").unwrap_or(score));
     let score = score.filter(|score| !score.is_null()).and_then(|score| {
