@@ -102,6 +102,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("| {} | {rows} | {p:.2} | {r:.2} | {lp:.2} | {lr:.2} |", domain.name());
     }
     println!();
+    println!("| first domain of the row | skill-set F1 | learner's | difficulty, Spearman |");
+    println!("|---|---|---|---|");
+    for domain in Domain::ALL {
+        let of = |said: &[Said]| -> Vec<Said> {
+            truth.iter().zip(said).filter(|(t, _)| t.domain == Some(domain)).map(|(_, s)| s.clone()).collect()
+        };
+        let (t, c, l) = (of(&truth), of(&code), of(&learned));
+        let f1 = |said: &[Said]| {
+            let each: Vec<f64> =
+                t.iter().zip(said).filter_map(|(t, s)| set_f1(&t.skills, &s.skills)).collect();
+            each.iter().sum::<f64>() / each.len().max(1) as f64
+        };
+        let levels: Vec<(f64, f64)> =
+            t.iter().zip(&c).filter_map(|(t, c)| Some((t.level?, c.level?))).collect();
+        let (x, y): (Vec<f64>, Vec<f64>) = levels.into_iter().unzip();
+        let rho = spearman(&x, &y)?.value().map_or("none".to_owned(), |rho| format!("{rho:.2}"));
+        println!("| {} | {:.2} | {:.2} | {rho} |", domain.name(), f1(&c), f1(&l));
+    }
+    println!();
     println!("Levels, FLASK's down and the annotator's across:");
     for level in 1..=5u8 {
         let counts: Vec<String> = (1..=5u8)

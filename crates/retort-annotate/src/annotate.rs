@@ -143,6 +143,8 @@ pub(crate) struct Shape {
     formula: bool,
     /// Words with digits in them.
     numbers: usize,
+    /// Whether a year from 1000 to 1999 is named.
+    year: bool,
     /// Lines that begin as options do: `A)`, `(b)`, `- ` are not told apart from lists; two letters in order are.
     options: bool,
     /// Mean bytes of a word.
@@ -192,6 +194,9 @@ impl Shape {
             formula: formula.iter().any(|sign| text.contains(sign))
                 || (symbols >= 4 && symbols * 8 > words.len()),
             numbers,
+            year: words.iter().any(|word| {
+                word.len() == 4 && word.parse::<u16>().is_ok_and(|year| (1000..2000).contains(&year))
+            }),
             options: options >= 3,
             length: letters as f64 / words.len().max(1) as f64,
         }
@@ -358,6 +363,9 @@ impl Reading<'_> {
         if shape.formula && !shape.code {
             add(self, Domain::Math, 0, 3.0, None, "formulas");
         }
+        if shape.year {
+            add(self, Domain::History, 0, 1.5, None, "a year before 2000");
+        }
         if shape.numbers >= 3 && cues.strength(Cue::Sum) > 0.0 {
             add(self, Domain::Math, 0, 3.0, None, "numbers to calculate with");
         }
@@ -430,6 +438,10 @@ impl Reading<'_> {
         if advanced > 0.0 {
             steps.push((Some(Cue::Advanced), "", "", (0.4 + 0.2 * advanced).min(1.2)));
         }
+        let professional = cues.counts[Cue::Professional as usize] as f64;
+        if professional > 0.0 {
+            steps.push((Some(Cue::Professional), "", "", (0.2 + 0.1 * professional).min(0.6)));
+        }
         for (cue, step) in [
             (Cue::Contest, 1.0),
             (Cue::Child, -0.5),
@@ -442,6 +454,11 @@ impl Reading<'_> {
             (Cue::Rewrite, -0.2),
             (Cue::Ideas, -0.2),
             (Cue::Fiction, -0.1),
+            (Cue::Choose, -0.2),
+            (Cue::Extract, -0.2),
+            (Cue::Message, -0.2),
+            (Cue::Advice, -0.2),
+            (Cue::Trivial, -0.4),
         ] {
             let step = step * cues.strength(cue);
             if step != 0.0 {
@@ -449,7 +466,7 @@ impl Reading<'_> {
             }
         }
         // Everyday English has about four and a half letters a word, textbooks five and more.
-        let register = (0.5 * (shape.length - 4.7)).clamp(-0.5, 0.6);
+        let register = (0.6 * (shape.length - 4.7)).clamp(-0.6, 0.7);
         if !exact && register.abs() >= 0.1 {
             let (words, reason) = if register > 0.0 {
                 ("long words", "are the language of textbooks")
@@ -461,8 +478,11 @@ impl Reading<'_> {
         if exact && shape.formula {
             steps.push((None, "formulas", "are school mathematics at least", 0.4));
         }
-        if shape.words > 120 {
-            steps.push((None, "a long instruction", "has more to keep in mind", 0.2));
+        // A task that takes a page to state is seldom a simple one; a text to be worked on may be long and simple.
+        let long =
+            if domains.first().is_some_and(|label| label.domain == Domain::Coding) { 0.6 } else { 0.2 };
+        if shape.words > 100 {
+            steps.push((None, "a long instruction", "has more to keep in mind", long));
         }
         for (cue, words, reason, step) in steps {
             estimate += step;

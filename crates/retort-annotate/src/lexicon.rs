@@ -37,15 +37,16 @@ pub(crate) const FIELDS: [Field; 38] = [
         Domain::Language,
         1,
         2.2,
-        "novel novelist fiction fictional literature literary story stories storytelling fairy_tale fable protagonist \
-         antagonist shakespeare* hamlet macbeth tolstoy dickens hemingway orwell plot_twist short_story narrator \
-         synonym antonym grammar grammatic* punctuation spelling misspell* noun verb adjective adverb pronoun \
-         preposition conjunction part_of_speech parts_of_speech paraphras* idiom proverb palindrome anagram etymolog* \
-         vocabulary linguist* prefix suffix passive_voice active_voice past_tense present_tense translat* thesaurus \
-         dialogue prose bookworm trilogy autobiography flash_fiction",
-        "sentence paragraph word phrase rewrite rephrase tone character plot narrative chapter author book essay letter \
-         english spanish french german language writing writer edit proofread summary summari* text passage quote \
-         article fantasy dragon wizard fluent tense rhetoric*",
+        "novel novelist fiction fictional literature literary story stories storytelling fairy_tale fable \
+         protagonist antagonist shakespeare* hamlet macbeth tolstoy dickens hemingway orwell plot_twist \
+         short_story narrator synonym antonym grammar grammatic* punctuation spelling misspell* noun verb \
+         adjective adverb pronoun preposition conjunction part_of_speech parts_of_speech paraphras* idiom \
+         proverb palindrome anagram etymolog* vocabulary linguist* prefix suffix passive_voice active_voice \
+         past_tense present_tense translat* thesaurus dialogue prose bookworm trilogy autobiography \
+         flash_fiction",
+        "sentence paragraph word phrase rewrite rephrase tone character plot narrative chapter author book \
+         essay letter english language writing writer edit proofread quote fantasy dragon wizard fluent tense \
+         rhetoric*",
     ),
     field(
         Domain::Culture,
@@ -72,12 +73,13 @@ pub(crate) const FIELDS: [Field; 38] = [
         Domain::Culture,
         2,
         1.7,
-        "movie film cinema hollywood netflix tv television sitcom tv_show tv_series director actor actress celebrit* \
-         oscar box_office screenplay anime manga comic_book superhero marvel disney star_wars harry_potter lord_of_the_rings \
-         game_of_thrones podcast youtube* newspaper journalis* broadcast* radio_show video_game gamer influencer \
-         instagram tiktok twitter facebook mass_media headline blockbuster documentary fan_fiction reality_show",
-        "show series episode media news channel scene script review trailer post blog host press character magazine \
-         streaming social_media travel vacation tourist tourism trip hotel",
+        "movie film cinema hollywood netflix tv television sitcom tv_show tv_series director actor actress \
+         celebrit* oscar box_office screenplay anime manga comic_book superhero marvel disney star_wars \
+         harry_potter lord_of_the_rings game_of_thrones podcast youtube* newspaper journalis* broadcast* \
+         radio_show video_game gamer influencer instagram tiktok twitter facebook mass_media headline \
+         blockbuster documentary fan_fiction reality_show tv_program travel_guide itinerary",
+        "show series episode media news channel scene script review trailer post blog host press character \
+         magazine streaming social_media travel vacation tourist tourism trip hotel",
     ),
     field(
         Domain::Culture,
@@ -104,10 +106,12 @@ pub(crate) const FIELDS: [Field; 38] = [
         Domain::Health,
         0,
         2.7,
-        "healthcare health hospital nurse nursing patient clinic caregiver public_health first_aid hygiene health_insurance \
-         medical_care pandemic covid* coronavirus quarantine wellness wellbeing well_being dental dentist skincare insomnia \
-         pregnan* childbirth toddler_health smoking_cessation telemedicine",
-        "sleep pain stress skin doctor care baby elderly disabled injury safety mask smoking headache tired hair",
+        "healthcare health hospital nurse nursing patient clinic caregiver public_health first_aid hygiene \
+         health_insurance medical_care pandemic covid* coronavirus quarantine wellness wellbeing well_being \
+         dental dentist skincare insomnia pregnan* childbirth toddler_health smoking_cessation telemedicine \
+         health_benefit healthy_lifestyle mental_wellness nausea medical_advice",
+        "sleep pain stress skin doctor care baby elderly disabled injury safety mask smoking headache tired \
+         hair",
     ),
     field(
         Domain::Health,
@@ -141,15 +145,19 @@ pub(crate) const FIELDS: [Field; 38] = [
         Domain::History,
         0,
         3.0,
-        "history histor* ancient medieval middle_ages roman_empire rome empire emperor pharaoh egyptian dynasty war_of \
-         world_war wwi wwii ww2 civil_war cold_war revolution revolutionary colonial* colony colonies slavery renaissance \
-         reformation crusade viking mongol ottoman byzantine napoleon* hitler nazi* holocaust soviet ussr stalin lenin \
-         churchill lincoln george_washington jfk kennedy civilization civilisation archaeolog* century 19th_century \
-         18th_century 20th_century treaty treaties independence monarch* kingdom battle conquest founding_fathers \
-         industrial_revolution great_depression apartheid suffrage historian feudal* samurai aztec inca maya mesopotamia* \
-         genghis_khan cleopatra caesar alexander_the_great berlin_wall vietnam_war",
-        "war king queen ruler era president invasion born died founded ancestor army soldier general event period \
-         timeline past",
+        "history histor* ancient medieval middle_ages roman_empire rome empire emperor pharaoh egyptian \
+         dynasty war_of world_war wwi wwii ww2 civil_war cold_war revolution revolutionary colonial* colony \
+         colonies slavery renaissance reformation crusade viking mongol ottoman byzantine napoleon* hitler \
+         nazi* holocaust soviet ussr stalin lenin churchill lincoln george_washington jfk kennedy \
+         civilization civilisation archaeolog* century 19th_century 18th_century 20th_century treaty treaties \
+         independence monarch* kingdom battle conquest founding_fathers industrial_revolution \
+         great_depression apartheid suffrage historian feudal* samurai aztec inca maya mesopotamia* \
+         genghis_khan cleopatra caesar alexander_the_great berlin_wall vietnam_war ancient_rome \
+         ancient_greece pyramid assassinat* expedition explorer columbus invention_of inventor origin_of \
+         founder_of historic war_ii presidents_of tsar sultan shogun bolshevik confederate abolition* pilgrim \
+         settlers",
+        "war king queen ruler era president invasion born died founded ancestor army soldier general event \
+         period timeline past",
     ),
     field(
         Domain::NaturalScience,
@@ -212,25 +220,26 @@ pub(crate) const FIELDS: [Field; 38] = [
          projectile nuclear fission fusion radioactiv* joule hertz pascal superconduct* schrodinger heisenberg \
          wave_function hamiltonian lagrangian boson quark doppler capacitor capacitance speed_of_light buoyan* fluid_dynamics \
          mechanics heat_capacity wave_particle angular",
-        "force mass energy speed motion wave heat pressure light field object spring magnet m/s kg temperature gravity_of",
+        "force mass energy speed motion wave heat pressure light field object spring magnet kg temperature gravity_of",
     ),
     field(
         Domain::Math,
         0,
         3.1,
-        "math mathematic* maths arithmetic algebra* geometr* calculus trigonometr* equation polynomial quadratic logarithm \
-         integral derivative differential_equation matrix matrices eigenvalue eigenvector vector_space theorem lemma \
-         corollary integer prime_number fraction numerator denominator decimal percent percentage square_root cube_root \
-         triangle rectangle hypotenuse perimeter circumference radius diameter polygon hexagon pentagon parallelogram \
-         factorial permutation combinatori* modulo divisible divisor remainder divisibility perpendicular parallel_lines \
-         cosine sine tangent arctan coordinate slope parabola ellipse hyperbola complex_number real_number rational_number \
-         irrational sequence_of_numbers arithmetic_sequence geometric_sequence fibonacci inequality isomorphi* \
+        "math mathematic* maths arithmetic algebra* geometr* calculus trigonometr* equation polynomial \
+         quadratic logarithm integral derivative differential_equation matrix matrices eigenvalue eigenvector \
+         vector_space theorem lemma corollary integer prime_number fraction numerator denominator decimal \
+         percent percentage square_root cube_root triangle rectangle hypotenuse perimeter circumference \
+         radius diameter polygon hexagon pentagon parallelogram factorial permutation combinatori* modulo \
+         divisible divisor remainder divisibility perpendicular parallel_lines cosine sine tangent arctan \
+         coordinate slope parabola ellipse hyperbola complex_number real_number rational_number irrational \
+         sequence_of_numbers arithmetic_sequence geometric_sequence fibonacci inequality isomorphi* \
          homomorphi* topolog* manifold riemann* euler* abelian finite_field subgroup bijection injective \
-         limit_of differentiate integrate how_many_more how_much_more in_total altogether least_common_multiple \
-         greatest_common_divisor frac sqrt cdot simplify_the_expression evaluate_the_expression solve_for",
-        "number sum product multiply divide subtract add plus minus times twice half total calculate compute solve value angle \
-         area volume length digit average ratio proportion per each how_many how_much convert equal positive negative even \
-         odd formula ring set function graph unit circle square",
+         limit_of differentiate integrate how_many_more how_much_more in_total altogether \
+         least_common_multiple greatest_common_divisor frac sqrt cdot simplify_the_expression \
+         evaluate_the_expression solve_for",
+        "number sum product multiply divide subtract add plus minus twice calculate compute solve angle area \
+         volume length digit average ratio proportion how_many how_much formula circle square",
     ),
     field(
         Domain::Math,
@@ -331,78 +340,83 @@ pub(crate) const FIELDS: [Field; 38] = [
         Domain::Technology,
         2,
         2.7,
-        "management project_management manager leadership agile scrum kanban gantt supply_chain logistic* inventory workflow \
-         productivity time_management team_building stakeholder_management risk_management organizational kpi okr \
-         milestone deadline delegation performance_review quality_control change_management schedule to_do_list todo_list \
-         agenda meeting_notes",
-        "team plan project task process strategy organize organise improve efficient leader goal priority report meeting \
-         resource checklist role operation",
+        "management project_management manager leadership agile scrum kanban gantt supply_chain logistic* \
+         inventory workflow productivity time_management team_building stakeholder_management risk_management \
+         organizational kpi okr milestone deadline delegation performance_review quality_control \
+         change_management schedule to_do_list todo_list agenda meeting_notes",
+        "plan project task process strategy organize organise improve efficient leader goal priority report \
+         meeting resource checklist role operation team implement efficiency develop",
     ),
     field(
         Domain::Technology,
         3,
         2.9,
-        "electronic* smartphone iphone android laptop computer_hardware processor cpu gpu motherboard semiconductor transistor \
-         circuit resistor voltage led_light microcontroller arduino raspberry_pi battery charger bluetooth wifi wi_fi router \
-         sensor robot* drone television_set headphone microphone camera printer usb hdmi bandwidth 5g internet_of_things \
-         smart_home gadget macbook ipad tablet_device wireless computer internet cybersecurity encryption password hacker \
-         cloud_computing virtual_reality augmented_reality artificial_intelligence chatbot gpt* chatgpt ai_model \
-         language_model blockchain software app operating_system windows_10",
-        "device digital phone technology tech signal screen network online web website tool technological ai machine hardware \
-         data user",
+        "electronic* smartphone iphone android laptop computer_hardware processor cpu gpu motherboard \
+         semiconductor transistor circuit resistor voltage led_light microcontroller arduino raspberry_pi \
+         battery charger bluetooth wifi wi_fi router sensor robot* drone television_set headphone microphone \
+         camera printer usb hdmi bandwidth 5g internet_of_things smart_home gadget macbook ipad tablet_device \
+         wireless computer internet cybersecurity encryption password hacker cloud_computing virtual_reality \
+         augmented_reality artificial_intelligence chatbot gpt* chatgpt ai_model language_model blockchain \
+         software app operating_system windows_10 technology technologies tech digital iot gadgets 3d_printer \
+         website web_app mobile_app user_interface ux gps internet_connection tech_company social_network \
+         self_driving_car",
+        "device phone signal screen network online web website tool technological ai machine hardware data \
+         user browser download install update",
     ),
     field(
         Domain::Technology,
         4,
         3.6,
-        "engineer engineering mechanical civil_engineering structural bridge_design turbine combustion aerospace aviation \
-         aircraft airplane thermoplastic steel concrete load_bearing cad 3d_print* hydraulic* pneumatic* hvac wind_turbine \
-         solar_panel power_plant power_grid electric_vehicle electric_car automotive car_engine transmission manufactur* \
-         materials_science control_system pid_controller finite_element prototype construction machine_learning \
-         deep_learning neural_network transformer_model data_science nuclear_reactor self_driving autonomous nanotechnolog* \
-         biotechnolog*",
-        "engine machine design build material system car vehicle electric motor pump pipe bridge technical train power \
-         innovation transport* factory",
+        "engineer engineering mechanical civil_engineering structural bridge_design turbine combustion \
+         aerospace aviation aircraft airplane thermoplastic steel concrete load_bearing cad \
+         hydraulic* pneumatic* hvac wind_turbine solar_panel power_plant power_grid electric_vehicle \
+         electric_car automotive car_engine transmission manufactur* materials_science control_system \
+         pid_controller finite_element prototype construction machine_learning deep_learning neural_network \
+         transformer_model data_science nuclear_reactor self_driving autonomous nanotechnolog* biotechnolog* \
+         engineering_design renewable robot_arm propulsion infrastructure sustainable_design \
+         wastewater water_treatment",
+        "engine machine design build material system car vehicle electric motor pump pipe bridge technical \
+         train power innovation transport* factory develop test_the scale component",
     ),
     field(
         Domain::Coding,
         0,
         3.8,
-        "code coding programmer programming python javascript typescript java c++ c# golang rust_lang php ruby_on_rails sql \
-         mysql postgresql html css json xml yaml bash powershell regex regular_expression algorithm data_structure array \
-         linked_list binary_tree hashmap hash_table recursion recursive compiler debug debugging bug_in api rest_api \
-         backend frontend front_end react node_js django flask numpy pandas pytorch tensorflow docker kubernetes git github \
-         repository unit_test pseudocode source_code codebase subroutine for_loop while_loop if_statement variable_name \
-         object_oriented class_method inheritance polymorphism syntax_error runtime_error stack_trace null_pointer \
-         time_complexity big_o dynamic_programming depth_first breadth_first binary_search sorting_algorithm leetcode \
-         test_case stdin stdout printf println console_log def_main int_main dataframe async thread_safe multithread* \
-         multiprocessing latex_code spreadsheet_formula excel_formula shell_script command_line linux unix terminal_command \
-         database_schema query_language select_from smart_contract solidity verilog matlab haskell kotlin swift_code \
-         substring ascii nums arr return_true",
-        "function program script string list loop variable class object method parameter input output return integer query \
-         database table server command compile import implement error bug library framework web_page website developer \
-         software index node file binary stack queue module excel",
+        "code coding programmer programming python javascript typescript java c++ c# golang rust_lang php \
+         ruby_on_rails sql mysql postgresql html css json xml yaml bash powershell regex regular_expression \
+         algorithm data_structure array linked_list binary_tree hashmap hash_table recursion recursive \
+         compiler debug debugging bug_in api rest_api backend frontend front_end react node_js django flask \
+         numpy pandas pytorch tensorflow docker kubernetes git github repository unit_test pseudocode \
+         source_code codebase subroutine for_loop while_loop if_statement variable_name object_oriented \
+         class_method inheritance polymorphism syntax_error runtime_error stack_trace null_pointer \
+         time_complexity big_o dynamic_programming depth_first breadth_first binary_search sorting_algorithm \
+         leetcode test_case stdin stdout printf println console_log def_main int_main dataframe async \
+         thread_safe multithread* multiprocessing latex_code spreadsheet_formula excel_formula shell_script \
+         command_line linux unix terminal_command database_schema query_language select_from smart_contract \
+         solidity verilog matlab haskell kotlin swift_code substring ascii nums arr return_true",
+        "function program script string loop variable parameter integer query database server command compile \
+         import implement bug framework web_page website developer software node binary stack queue excel",
     ),
     field(
         Domain::Humanities,
         0,
         1.9,
-        "communication communicate email e_mail letter_to speech public_speaking toast_speech conversation small_talk \
-         apology apologize thank_you_note invitation body_language listener chat dialogue reply negotiat* persuasive \
-         presentation announcement polite politely empathetic customer_service greeting compliment icebreaker text_message \
-         condolence debate sincerely dear pick_up_line etiquette",
-        "message respond response talk say tell ask friend speak letter write_to write_a wedding invite birthday person \
-         people congratulat* host question answer joke funny guest party",
+        "communication communicate email e_mail letter_to speech public_speaking toast_speech conversation \
+         small_talk apology apologize thank_you_note invitation body_language listener chat dialogue reply \
+         negotiat* persuasive presentation announcement polite politely empathetic customer_service greeting \
+         compliment icebreaker text_message condolence debate sincerely dear pick_up_line etiquette",
+        "message talk friend speak letter write_to wedding invite birthday congratulat* joke funny guest \
+         party",
     ),
     field(
         Domain::Humanities,
         1,
         2.4,
-        "education educational teacher student school classroom curriculum homework lesson_plan lesson university college \
-         professor tutor* pedagog* kindergarten preschool elementary_school high_school grade_level graduat* scholarship \
-         exam academic thesis dissertation syllabus textbook literacy e_learning study_habit learner quiz coursework gpa \
-         tuition flashcard research_paper",
-        "learn learning teach study course class kid child children grade test explain knowledge research skill training",
+        "education educational teacher student school classroom curriculum homework lesson_plan lesson \
+         university college professor tutor* pedagog* kindergarten preschool elementary_school high_school \
+         grade_level graduat* scholarship exam academic thesis dissertation syllabus textbook literacy \
+         e_learning study_habit learner quiz coursework gpa tuition flashcard research_paper",
+        "learn learning teach study course kid child children grade",
     ),
     field(
         Domain::Humanities,
@@ -438,11 +452,11 @@ pub(crate) const FIELDS: [Field; 38] = [
         Domain::Humanities,
         5,
         2.6,
-        "ethic* moral* unethical immoral virtue dilemma trolley_problem euthanasia abortion animal_rights animal_testing \
-         integrity honesty conscience social_responsibility bioethic* death_penalty capital_punishment good_and_evil \
-         offensive hateful",
-        "fair fairness justice wrong responsibility duty harm respect value should lie cheat cheating steal dishonest \
-         appropriate controversial",
+        "ethic* moral* unethical immoral virtue dilemma trolley_problem euthanasia abortion animal_rights \
+         animal_testing integrity honesty conscience social_responsibility bioethic* death_penalty \
+         capital_punishment good_and_evil offensive hateful",
+        "fair fairness justice wrong responsibility duty harm respect value should lie cheat cheating steal \
+         dishonest appropriate controversial right_or_wrong",
     ),
 ];
 
@@ -482,10 +496,12 @@ pub(crate) enum Cue {
     Everyday,
     Advanced,
     Contest,
+    Professional,
+    Trivial,
 }
 
 /// All cues in the order of their numbers.
-pub(crate) const CUES: [(Cue, &str, &str); 32] = [
+pub(crate) const CUES: [(Cue, &str, &str); 34] = [
     (
         Cue::Fiction,
         "asks for something invented",
@@ -497,9 +513,10 @@ pub(crate) const CUES: [(Cue, &str, &str); 32] = [
     (
         Cue::Ideas,
         "asks for ideas",
-        "brainstorm ideas idea_for come_up_with suggest_a suggest_some suggest_ways invent slogan tagline motto catchy name_for \
-         title_for creative unique original think_of new_ways innovative names_for propose design_a metaphor analogy \
-         alternative_to puns pun",
+        "brainstorm ideas idea_for come_up_with suggest_a suggest_some suggest_ways invent slogan tagline \
+         motto catchy name_for title_for creative unique original think_of new_ways innovative names_for \
+         propose design_a metaphor analogy alternative_to puns pun what_if imaginative vision future \
+         invention reimagine how_would_you how_might new_idea improve_upon inspire inspiring metaphorical",
     ),
     (
         Cue::Rewrite,
@@ -648,12 +665,15 @@ pub(crate) const CUES: [(Cue, &str, &str); 32] = [
     (
         Cue::Unknowable,
         "asks what may have no answer",
-        "will_happen predict_the who_will what_will in_the_future right_now currently today latest my_name where_am_i \
-         how_old_am_i are_you do_you_feel do_you_have can_you_see your_favorite your_name winning_lottery lottery_numbers \
-         stock_price next_year tomorrow in_2030 in_2050 is_there_a_god meaning_of_life after_death alien aliens \
-         attached_image the_image this_picture click the_link unknown what_if conspiracy time_travel secretly bigfoot \
-         ghosts psychic hypothetical sentient conscious current_weather real_time chatgpt ai_language_model your_opinion \
-         you_think feelings",
+        "will_happen who_will_win what_will right_now as_of_today my_name where_am_i how_old_am_i are_you \
+         do_you_feel do_you_have have_you_ever can_you_see your_favorite your_favourite your_name \
+         winning_lottery lottery_numbers stock_price next_year will_be_in in_2030 in_2050 in_2100 \
+         is_there_a_god meaning_of_life after_death life_after_death aliens attached_image the_image \
+         this_picture click_the the_link conspiracy time_travel bigfoot ghosts psychic sentient \
+         current_weather real_time ai_language_model your_opinion your_feelings do_you_believe do_you_like \
+         do_you_want do_you_prefer can_you_feel would_you_rather did_you_ever current_price latest_news \
+         parallel_universe do_ghosts predict_the_future secretly cannot_be_determined not_enough_information \
+         unanswerable if_possible insufficient",
     ),
     (
         Cue::Risk,
@@ -669,8 +689,11 @@ pub(crate) const CUES: [(Cue, &str, &str); 32] = [
     (
         Cue::Advise,
         "touches on health, law or money, where a wrong answer does harm",
-        "symptoms medication dose dosage pregnant my_doctor chest_pain prescription invest_in lawsuit legal_advice sue \
-         side_effects diagnosis lose_weight depressed anxiety panic_attack treatment vaccine",
+        "symptoms medication dose dosage pregnant my_doctor chest_pain prescription invest_in lawsuit \
+         legal_advice sue side_effects diagnosis lose_weight depressed anxiety panic_attack treatment vaccine \
+         ethical unethical moral morality religion religious gender race sexual_orientation immigration \
+         controversial bias biased safe safety danger risk risks minority minorities disability disabled \
+         mental_health refugees vaccines religions police war alcohol_use privacy consent fake_news political",
     ),
     (
         Cue::Child,
@@ -681,31 +704,57 @@ pub(crate) const CUES: [(Cue, &str, &str); 32] = [
     (
         Cue::Everyday,
         "is about everyday life",
-        "birthday dinner breakfast lunch party friend friends family house home weekend shopping vacation pet dog cat car \
-         movie restaurant cook recipe gift wedding neighbor kitchen clothes bedroom morning holiday garden girlfriend \
-         boyfriend mom dad mother father bus coffee shirt shoes bag apples candy cookies marbles sandwich emoji emojis \
-         tweet favorite date grocery store",
+        "birthday dinner breakfast lunch party friend friends family house home weekend shopping vacation pet \
+         dog cat car movie restaurant cook recipe gift wedding neighbor kitchen clothes bedroom morning \
+         holiday garden girlfriend boyfriend mom dad mother father bus coffee shirt shoes bag apples candy \
+         cookies marbles sandwich emoji emojis tweet favorite date grocery store weather money sleep job \
+         phone clean cleaning room table walk school tired hungry rain game play television chair door bed",
     ),
     (
         Cue::Advanced,
         "uses terms of a degree course",
-        "theorem lemma corollary eigen* asymptot* stochastic* hamiltonian lagrangian quantum differential_equation topolog* \
-         manifold isomorph* homomorph* abelian finite_field galois hilbert banach cohomolog* jurisprudence tort hearsay \
-         epistemolog* ontolog* phenomenolog* macroeconomic* econometric* nash_equilibrium pathophysiolog* pharmacokinetic* \
-         etiology histolog* biochemi* spectroscop* thermodynamic* enthalpy stoichiometr* crystallograph* genomic* \
-         transcription_factor phosphorylat* neural_network backpropagation transformer reinforcement_learning convex \
-         np_hard np_complete complexity_class cryptograph* distributed_system concurrency kernel compiler semiconductor \
-         finite_element bayesian regression hypothesis_testing maximum_likelihood covariance heteroscedastic* \
-         relativistic electromagnet* capacitance tensor gradient_descent derivative integral riemann \
-         dynamic_programming graph_theory combinatori* appellate fiduciary statutory monetary_policy differential \
-         plaintiff defendant amendment holomorphic measurable lebesgue",
+        "theorem lemma corollary eigen* asymptot* stochastic* hamiltonian lagrangian quantum \
+         differential_equation topolog* manifold isomorph* homomorph* abelian finite_field galois hilbert \
+         banach cohomolog* jurisprudence tort hearsay epistemolog* ontolog* phenomenolog* macroeconomic* \
+         econometric* nash_equilibrium pathophysiolog* pharmacokinetic* etiology histolog* biochemi* \
+         spectroscop* thermodynamic* enthalpy stoichiometr* crystallograph* genomic* transcription_factor \
+         phosphorylat* neural_network backpropagation transformer reinforcement_learning convex np_hard \
+         np_complete complexity_class cryptograph* distributed_system concurrency kernel compiler \
+         semiconductor finite_element bayesian regression hypothesis_testing maximum_likelihood covariance \
+         heteroscedastic* relativistic electromagnet* capacitance tensor gradient_descent derivative integral \
+         riemann dynamic_programming graph_theory combinatori* appellate fiduciary statutory monetary_policy \
+         differential plaintiff defendant amendment holomorphic measurable lebesgue shortest_path \
+         spanning_tree concurrent mutex deadlock space_complexity time_complexity lock_free microservice \
+         microservices eigenvalue linear_algebra posterior symbolism iambic counterpoint sonata hermeneutic* \
+         dialectic* postmodern* postcolonial* marxis* utilitarian* deontolog* categorical_imperative \
+         antitrust derivative_pricing amortiz* elasticity pathogen* receptor cytokine* synapse* \
+         neurotransmitter* metabol* enzyme* isotope* ph algorithmic polymorphism recursion unitary conjugate \
+         convergence inverse asymptote",
     ),
     (
         Cue::Contest,
         "is a contest problem",
         "test_cases input_format output_format sample_input sample_output input_specification constraints: \
          first_line_of_input modulo_10 print_a_single each_test_case standard_input olympiad aime imo putnam \
-         positive_integers_such_that ordered_pairs find_the_number_of  real_numbers_such_that \
-         the_first_line the_only_line",
+         positive_integers_such_that ordered_pairs find_the_number_of real_numbers_such_that the_first_line \
+         the_only_line example_1 subarray subsequence 10_5 10_9 10_4 note_that_the queries lexicographically \
+         such_that_the minimum_number_of maximum_number_of prime_numbers nonnegative positive_integer",
+    ),
+    (
+        Cue::Professional,
+        "is work of a trade or an office",
+        "develop design analyze analyse evaluate strategy strategies optimize assess framework architecture methodology \
+         implications critically policy proposal integrate scalable implementation analysis regulatory compliance \
+         requirements specification infrastructure stakeholders research_paper literature_review hypothesis theoretical \
+         quantitative efficient efficiency complexity sustainable industry technical advanced mechanism significance",
+    ),
+    (
+        Cue::Trivial,
+        "is easy for anyone",
+        "hello_world odd_or_even color colour rhyme rhymes synonym antonym opposite spelling capitalize \
+         alphabet emoji positive_or_negative yes_or_no true_or_false sentiment hello greeting \
+         fill_in_the_blank odd_one_out bigger taller is_the_following_sentence funny joke birthday \
+         print_hello my_name happy sad hungry animal animals number_of_letters one_word short_sentence \
+         rewrite_the_sentence hashtag",
     ),
 ];
