@@ -528,7 +528,7 @@ pub(crate) const CUES: [(Cue, &str, &str); 34] = [
     (
         Cue::Summary,
         "asks for a summary",
-        "summarize summarise summary tl;dr tldr abstract_of main_idea key_points main_points gist condense recap",
+        "summarize summarise summary tl_dr tldr abstract_of main_idea key_points main_points gist condense recap",
     ),
     (
         Cue::Translate,
@@ -558,7 +558,7 @@ pub(crate) const CUES: [(Cue, &str, &str); 34] = [
     (
         Cue::Steps,
         "asks how to do something",
-        "how_to step_by_step step_by_step steps instructions recipe tutorial guide_to procedure walk_me_through",
+        "how_to step_by_step steps instructions recipe tutorial guide_to procedure walk_me_through",
     ),
     (
         Cue::Explain,
@@ -698,7 +698,7 @@ pub(crate) const CUES: [(Cue, &str, &str); 34] = [
     (
         Cue::Child,
         "is for or about children",
-        "5_year_old 5_year_old five_year_old like_i'm_five eli5 kids kindergarten for_children to_a_child toddler \
+        "5_year_old five_year_old like_i'm_five eli5 kids kindergarten for_children to_a_child toddler \
          for_beginners layman's layman simple_terms",
     ),
     (
