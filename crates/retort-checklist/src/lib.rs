@@ -19,21 +19,28 @@ mod code;
 mod constraint;
 mod csv;
 mod finding;
+mod instruction;
 mod json;
 mod language;
 mod limit;
 mod outline;
+mod question;
 mod read;
+mod score;
 mod segment;
 mod text;
 mod verify;
 
-pub use checklist::{AnswerForm, Checklist, Item, Origin};
+pub use checklist::{
+    AnswerForm, Checklist, ChecklistProblem, Item, MAX_ID_CHARACTERS, MAX_ITEMS, MAX_QUESTION_CHARACTERS, MAX_WEIGHT,
+    Origin,
+};
 pub use code::{CodeCheck, code_check};
 pub use constraint::{Case, Constraint, InvalidConstraint, MAX_DEPTH, Place, Unit, Which};
 pub use finding::{Finding, MAX_EVIDENCE, Verdict};
 pub use json::SCHEMA_KEYWORDS;
 pub use language::languages;
 pub use limit::{ABOUT_PERCENT, Limit};
+pub use score::{ChecklistScore, Decided, ScoreError, WhyNone, score, verify_items};
 pub use segment::ABBREVIATIONS;
 pub use verify::{MINOR_WORDS, Response, verify};

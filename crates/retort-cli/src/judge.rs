@@ -50,6 +50,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         response: texts.next().flatten().unwrap_or_default(),
         reference: texts.next().flatten(),
         rubrics: rubrics(args)?,
+        checklist: None,
+        annotation: None,
         wording: Wording::Full,
     };
 

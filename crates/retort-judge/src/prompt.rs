@@ -1,10 +1,10 @@
-//! What the model reads: the texts first, then one question per rubric.
+//! What the model reads: the texts first, then the questions.
 
-use retort_lm::{AnswerOption, Branch, LanguageModel, LmError, PromptTree, Readout, Segments, Turn};
-use retort_rubric::Rubric;
+use retort_lm::{Branch, LanguageModel, LmError, PromptTree, Segments, Turn};
 use serde::{Deserialize, Serialize};
 
-use crate::{Request, Wording};
+use crate::Request;
+use crate::question::Question;
 
 /// Who the model is to be.
 const SYSTEM: &str = "You are a strict and fair judge of written answers. You read an instruction and the \
@@ -58,18 +58,16 @@ struct Body<'a> {
 /// The token that a model may put before all text, which counting a text does not count.
 const BEGIN: usize = 1;
 
-/// The prompt tree of a request, and what had to be cut for it.
+/// The prompt tree of a request with these questions, and what had to be cut for it.
 pub(crate) fn plan<M: LanguageModel>(
     model: &M,
     request: &Request,
+    questions: &[Question<'_>],
 ) -> Result<(PromptTree, Vec<Truncation>), LmError> {
     let turn = model.turn(Some(&Segments::new().template(SYSTEM)))?;
-    let offer = common_offer(&request.rubrics);
-    let branches: Vec<Branch> = request
-        .rubrics
-        .iter()
-        .map(|rubric| branch(rubric, request.wording, &turn, offer.is_none()))
-        .collect();
+    let offer = common_offer(questions);
+    let branches: Vec<Branch> =
+        questions.iter().map(|question| question.branch(request.wording, &turn, offer.is_none())).collect();
     let mut longest = 0;
     for branch in &branches {
         let options = &branch.readout.options;
@@ -131,45 +129,10 @@ fn prefix(turn: &Turn, bodies: &[Body<'_>], fence: &str, offer: Option<&str>) ->
     text.template("Rate the response above on the criterion below. ").user(offer.unwrap_or_default())
 }
 
-/// What may be answered. A piece of its own, so that its tokens are the same whether it stands at the end of the
-/// prefix, where all rubrics have the same scale, or at the beginning of each branch.
-fn offer(rubric: &Rubric) -> String {
-    let labels: Vec<&str> = rubric.options.iter().map(|option| option.label.as_str()).collect();
-    format!("Answer only with one of: {}.\n\n", labels.join(", "))
-}
-
-/// The offer that all rubrics share, if they do: then it is read once.
-fn common_offer(rubrics: &[Rubric]) -> Option<String> {
-    let first = offer(rubrics.first()?);
-    rubrics.iter().all(|rubric| offer(rubric) == first).then_some(first)
-}
-
-/// The question that one rubric asks. A rubric may come from a stranger, so its words are ordinary text.
-fn branch(rubric: &Rubric, wording: Wording, turn: &Turn, with_offer: bool) -> Branch {
-    let mut text = Segments::new();
-    if with_offer {
-        text = text.user(offer(rubric));
-    }
-    let mut question = match wording {
-        Wording::Full => full_question(rubric),
-        Wording::Short => format!("{} ", rubric.question.as_deref().unwrap_or(&rubric.criterion)),
-    };
-    question.push_str("What does the response deserve?");
-    let labels = rubric.options.iter().map(|option| AnswerOption::new(&option.label));
-    Branch {
-        text: text.user(question).then(&turn.close).template("Score:"),
-        readout: Readout::options(labels.collect()),
-    }
-}
-
-fn full_question(rubric: &Rubric) -> String {
-    let mut text = format!("Criterion: {}. {}\n", rubric.name.trim_end_matches('.'), rubric.criterion);
-    for option in &rubric.options {
-        if let Some(description) = &option.description {
-            text.push_str(&format!("{}: {description}\n", option.label));
-        }
-    }
-    text
+/// The offer that all questions share, if they do: then it is read once.
+fn common_offer(questions: &[Question<'_>]) -> Option<String> {
+    let first = questions.first()?.offer();
+    questions.iter().all(|question| question.offer() == first).then_some(first)
 }
 
 /// Cuts the longest texts until all together have at most `room` tokens.

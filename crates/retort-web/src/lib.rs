@@ -6,20 +6,23 @@
 #![deny(missing_docs)]
 
 mod source;
+mod utf16;
+mod vocabulary;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use js_sys::{Error, Function, Reflect};
+use retort_checklist::Checklist;
 use retort_judge::{
-    AdapterIdentity, JudgeError, ModelIdentity, Observer, Planned, Record, Request, RewardRecord,
-    RewardRequest, RubricVerdict, RunContext, Truncation, Wording,
+    AdapterIdentity, ItemVerdict, JudgeError, ModelIdentity, Observer, Planned, Record, Request,
+    RewardRecord, RewardRequest, RubricVerdict, RunContext, Truncation, Wording,
 };
 use retort_lm::config::Head;
 use retort_lm::{
     Adapter, AnyBackend, BackendChoice, BackendKind, ByteSource, Flow, LmError, LoadProgress, Model,
 };
-use retort_rubric::Rubric;
+use retort_rubric::{Annotation, Rubric};
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use wasm_bindgen::prelude::*;
@@ -43,6 +46,9 @@ extern "C" {
     /// `JudgeRecord` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "JudgeRecord")]
     pub type JsJudgeRecord;
+    /// `Vocabulary` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Vocabulary")]
+    pub type JsVocabulary;
     /// `Rubric[]` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "Rubric[]")]
     pub type JsRubrics;
@@ -171,6 +177,10 @@ struct JudgeRequest {
     #[serde(default)]
     reference: Option<String>,
     rubrics: Vec<Rubric>,
+    #[serde(default)]
+    checklist: Option<Checklist>,
+    #[serde(default)]
+    annotation: Option<Annotation>,
     /// An option, since callers write `wording: undefined` for an absent one.
     #[serde(default)]
     wording: Option<Wording>,
@@ -194,6 +204,7 @@ enum JudgeEvent<'a> {
     Planned { questions: usize, truncations: &'a [Truncation] },
     Progress { done_tokens: usize, total_tokens: usize },
     Verdict { index: usize, verdict: &'a RubricVerdict },
+    Item { index: usize, verdict: &'a ItemVerdict },
 }
 
 /// A loaded model that judges.
@@ -306,15 +317,28 @@ impl Engine {
         on_event: OnEvent,
         cancel: &Cancel,
     ) -> Result<JsJudgeRecord, Error> {
-        let JudgeRequest { prompt, response, reference, rubrics, wording } =
+        let JudgeRequest { prompt, response, reference, rubrics, checklist, annotation, wording } =
             from_js(request.into(), "request")?;
-        let request = Request { prompt, response, reference, rubrics, wording: wording.unwrap_or_default() };
-        let mut listener = Listener { on_event: Function::from(JsValue::from(on_event)), cancel };
+        let request = Request {
+            prompt,
+            response,
+            reference,
+            rubrics,
+            checklist,
+            annotation,
+            wording: wording.unwrap_or_default(),
+        };
+        let on_event = Function::from(JsValue::from(on_event));
+        let mut listener = Listener { on_event, cancel, response: &request.response };
         let start = js_sys::Date::now();
         let judgement =
             retort_judge::judge(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
         let run = self.context(start);
-        to_js(&Record::new(&request, &judgement, run)).map(JsCast::unchecked_into)
+        let mut record = Record::new(&request, &judgement, run);
+        for item in record.checklist.iter_mut().flat_map(|checklist| &mut checklist.items) {
+            utf16::item(item, &request.response);
+        }
+        to_js(&record).map(JsCast::unchecked_into)
     }
 
     /// Reads the model's own head at the end of each response to the prompt: what a reward model or classifier is for.
@@ -365,6 +389,7 @@ impl Engine {
 struct Listener<'a> {
     on_event: Function,
     cancel: &'a Cancel,
+    response: &'a str,
 }
 
 impl Observer for Listener<'_> {
@@ -382,6 +407,12 @@ impl Observer for Listener<'_> {
 
     fn verdict(&mut self, index: usize, verdict: &RubricVerdict) {
         emit(&self.on_event, &JudgeEvent::Verdict { index, verdict });
+    }
+
+    fn item(&mut self, index: usize, verdict: &ItemVerdict) {
+        let mut verdict = verdict.clone();
+        utf16::item(&mut verdict, self.response);
+        emit(&self.on_event, &JudgeEvent::Item { index, verdict: &verdict });
     }
 }
 
@@ -430,6 +461,15 @@ pub fn read_rubrics(text: &str, name: &str) -> Result<JsRubrics, Error> {
     let reading = retort_rubric::read(text, name, retort_rubric::Format::Auto)
         .map_err(|error| retort_error("invalid_rubric", &error.to_string()))?;
     to_js(&reading.rubrics).map(JsCast::unchecked_into)
+}
+
+/// Skills, domains and levels of difficulty, with their names for people.
+///
+/// # Errors
+/// Never in practice: only if the browser refuses to make an object.
+#[wasm_bindgen]
+pub fn vocabulary() -> Result<JsVocabulary, Error> {
+    to_js(&vocabulary::all()).map(JsCast::unchecked_into)
 }
 
 /// The version of Retort.

@@ -75,7 +75,8 @@ impl Prompts {
         wording: Wording,
     ) -> Result<Self, Box<dyn Error>> {
         let (prompt, rubrics) = (PROMPT.to_owned(), rubrics.to_vec());
-        let request = Request { prompt, response: response.to_owned(), reference: None, rubrics, wording };
+        let request =
+            Request { prompt, response: response.to_owned(), rubrics, wording, ..Request::default() };
         let mut listener = Listener { model, tree: None };
         pollster::block_on(judge(&mut listener, &request, &mut NoObserver))?;
         let tree = listener.tree.ok_or("the model was not asked")?;
