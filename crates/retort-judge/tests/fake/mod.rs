@@ -86,12 +86,7 @@ impl LanguageModel for Fake {
         Ok(answers)
     }
 
-    async fn generate(
-        &mut self,
-        _: &Segments,
-        _: &Limits,
-        _: &mut dyn FnMut(&str) -> Flow,
-    ) -> Result<Generated, LmError> {
+    async fn generate(&mut self, _: &Segments, _: &Limits, _: &mut dyn Watch) -> Result<Generated, LmError> {
         Ok(Generated { text: String::new(), tokens: Vec::new(), stop: StopReason::EndOfText })
     }
 
