@@ -1,6 +1,16 @@
 //! How well the annotator without a model agrees with FLASK's own annotations, beside two baselines.
 //!
-//! `cargo run --release -p retort-annotate --example measure -- flask_evaluation.jsonl`
+//! ```text
+//! cargo run --release -p retort-annotate --example measure -- flask_evaluation.jsonl
+//! ```
+//!
+//! And how well a model does, on a sample of the rows, beside the same:
+//!
+//! ```text
+//! cargo run --release -p retort-annotate --example measure -- flask_evaluation.jsonl --sample 200 > sample.jsonl
+//! retort annotate --rows sample.jsonl --by both --json --model NAME -o said.jsonl
+//! cargo run --release -p retort-annotate --example measure -- flask_evaluation.jsonl said.jsonl
+//! ```
 //!
 //! Baselines: the majority (the three commonest skills, the commonest domain, the median level of the other folds), and
 //! a naive learner on the words (multinomial logistic regression over TF-IDF, one for each question), each trained on
@@ -10,8 +20,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
-use retort_annotate::{explain, flask};
-use retort_rubric::{Difficulty, Domain, Skill};
+use retort_annotate::{Annotated, explain, flask};
+use retort_rubric::{Annotation, Difficulty, Domain, Skill};
 use retort_stats::{Bootstrap, SplitMix64, Statistic, resample, spearman};
 
 const SEED: u64 = 20_240_501;
@@ -27,68 +37,148 @@ struct Said {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args().nth(1).ok_or("give the path of flask_evaluation.jsonl")?;
-    let reading = flask::read(&std::fs::read_to_string(&path)?, &path);
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let path = args.first().ok_or("give the path of flask_evaluation.jsonl")?;
+    let reading = flask::read(&std::fs::read_to_string(path)?, path);
     for problem in &reading.problems {
         eprintln!("{problem}");
     }
     let rows = reading.rows;
-    let truth: Vec<Said> = rows
-        .iter()
-        .map(|row| Said {
-            skills: row.annotation.skills.iter().copied().collect(),
-            domain: row.annotation.domains.first().map(|label| label.domain),
-            domains: row.annotation.domains.iter().map(|label| label.domain).collect(),
-            level: row.annotation.difficulty.map(|difficulty| f64::from(difficulty.level())),
-        })
-        .collect();
+    if let [_, option, count] = args.as_slice()
+        && option == "--sample"
+    {
+        return sample(&rows, count.parse()?);
+    }
+    let truth: Vec<Said> = rows.iter().map(|row| Said::of(&row.annotation)).collect();
     let prompts: Vec<&str> = rows.iter().map(|row| row.instruction.as_str()).collect();
 
-    let start = std::time::Instant::now();
-    let code: Vec<Said> = prompts
-        .iter()
-        .map(|prompt| {
-            let annotated = explain(prompt);
-            let annotation = annotated.annotation;
-            Said {
-                skills: annotation.skills.iter().copied().collect(),
-                domain: annotation.domains.first().map(|label| label.domain),
-                domains: annotation.domains.iter().map(|label| label.domain).collect(),
-                level: annotation.difficulty.map(|difficulty| f64::from(difficulty.level())),
-            }
-        })
-        .collect();
-    eprintln!(
-        "{} rows annotated by their words in {:.1} ms",
-        rows.len(),
-        start.elapsed().as_secs_f64() * 1e3
-    );
+    let annotated: Vec<Annotated> = prompts.iter().map(|prompt| explain(prompt)).collect();
+    let code: Vec<Said> = annotated.iter().map(|annotated| Said::of(&annotated.annotation)).collect();
 
     let folds = folds(&prompts);
-    let majority = by_fold(&folds, |train, _| {
+    let majority = by_fold(&folds, |train| {
         let said = majority(train.iter().map(|&row| &truth[row]));
         Box::new(move |_| said.clone())
     });
     let vectors = tf_idf(&prompts);
-    let learned = by_fold(&folds, |train, _| learn(train, &vectors, &truth));
+    let learned = by_fold(&folds, |train| learn(train, &vectors, &truth));
+    let mut all = vec![
+        ("majority of the other folds".to_owned(), majority),
+        ("TF-IDF and logistic regression, five folds".to_owned(), learned.clone()),
+        ("words (`--by code`)".to_owned(), code.clone()),
+    ];
+    let Some(said) = args.get(1) else {
+        table(&truth, &prompts, &all)?;
+        return details(&truth, &code, &learned);
+    };
 
+    // What a model said of some of the rows; the others are measured on the same.
+    let given = said_by_model(&std::fs::read_to_string(said)?)?;
+    let asked: Vec<usize> =
+        (0..rows.len()).filter(|&row| rows[row].idx.is_some_and(|idx| given.contains_key(&idx))).collect();
+    let pick = |column: &[Said]| asked.iter().map(|&row| column[row].clone()).collect::<Vec<Said>>();
+    let of_model = |which: fn(&(Said, Option<Said>)) -> Option<&Said>| -> Vec<Said> {
+        asked.iter().filter_map(|&row| which(given.get(&rows[row].idx?)?).cloned()).collect()
+    };
+    let (outcome, alone) = (of_model(|pair| Some(&pair.0)), of_model(|pair| pair.1.as_ref()));
+    for (_, column) in &mut all {
+        *column = pick(column);
+    }
+    all.push((format!("the annotations of {said}"), outcome));
+    if alone.len() == asked.len() {
+        all.push(("the model's probabilities alone".to_owned(), alone));
+    }
+    let prompts: Vec<&str> = asked.iter().map(|&row| prompts[row]).collect();
+    table(&pick(&truth), &prompts, &all)
+}
+
+impl Said {
+    fn of(annotation: &Annotation) -> Self {
+        Self {
+            skills: annotation.skills.iter().copied().collect(),
+            domain: annotation.domains.first().map(|label| label.domain),
+            domains: annotation.domains.iter().map(|label| label.domain).collect(),
+            level: annotation.difficulty.map(|difficulty| f64::from(difficulty.level())),
+        }
+    }
+}
+
+/// Prints so many rows, drawn without replacement, without their annotations: to be annotated by a model.
+fn sample(rows: &[flask::Row], count: usize) -> Result<(), Box<dyn Error>> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let mut random = SplitMix64::new(SEED);
+    for last in (1..order.len()).rev() {
+        order.swap(last, random.below(last + 1));
+    }
+    for &row in order.iter().take(count) {
+        let row = &rows[row];
+        println!("{}", serde_json::json!({ "idx": row.idx, "instruction": row.instruction }));
+    }
+    Ok(())
+}
+
+/// By idx.
+type Given = BTreeMap<i64, (Said, Option<Said>)>;
+
+/// By idx: the annotation, and what the model's probabilities alone would have made of it, where they are there.
+fn said_by_model(text: &str) -> Result<Given, Box<dyn Error>> {
+    let mut said = BTreeMap::new();
+    for line in text.lines() {
+        let row: serde_json::Value = serde_json::from_str(line)?;
+        let idx = row["idx"].as_i64().ok_or("a row has no idx")?;
+        let annotation: Annotation = serde_json::from_value(row["annotation"].clone())?;
+        let by_model = &row["annotation_record"]["by_model"];
+        let chances = |part: &str| by_model[part]["chances"].as_array().cloned().unwrap_or_default();
+        let alone = (!by_model.is_null()).then(|| {
+            let skills = chances("skills");
+            let skills =
+                skills.iter().filter_map(|chance| Skill::from_id(chance["answer"].as_str()?)).take(3);
+            let domains = chances("domains");
+            let top = domains.first().and_then(|chance| chance["probability"].as_f64()).unwrap_or(1.0);
+            let domains: Vec<Domain> = domains
+                .iter()
+                .take(2)
+                .take_while(|chance| chance["probability"].as_f64().is_some_and(|p| p >= 0.6 * top))
+                .map_while(|chance| Domain::from_id(chance["answer"].as_str()?))
+                .collect();
+            let levels = chances("difficulty");
+            let expected: Option<f64> = levels
+                .iter()
+                .map(|chance| {
+                    let level = Difficulty::from_id(chance["answer"].as_str()?)?;
+                    Some(f64::from(level.level()) * chance["probability"].as_f64()?)
+                })
+                .sum();
+            Said {
+                skills: skills.collect(),
+                domain: domains.first().copied(),
+                domains: domains.iter().copied().collect(),
+                level: expected.filter(|_| !levels.is_empty()).map(f64::round),
+            }
+        });
+        said.insert(idx, (Said::of(&annotation), alone));
+    }
+    Ok(said)
+}
+
+fn table(truth: &[Said], prompts: &[&str], all: &[(String, Vec<Said>)]) -> Result<(), Box<dyn Error>> {
     println!(
-        "| annotator | skill-set F1 | domain, among the row's | domain, macro recall | domain sets, F1 | difficulty, Spearman | n |"
+        "| annotator | skill-set F1 | first domain is one of the row's | its macro recall | domain-set F1 | difficulty, Spearman | n |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for (name, said) in [
-        ("majority", &majority),
-        ("TF-IDF and logistic regression, five folds", &learned),
-        ("words (`--by code`)", &code),
-    ] {
-        println!("| {name} | {} |", figures(&truth, said, &prompts)?.join(" | "));
+    for (name, said) in all {
+        println!("| {name} | {} |", figures(truth, said, prompts)?.join(" | "));
     }
+    Ok(())
+}
+
+fn details(truth: &[Said], code: &[Said], learned: &[Said]) -> Result<(), Box<dyn Error>> {
     println!();
     println!("| skill | rows | precision | recall | learner's precision | learner's recall |");
     println!("|---|---|---|---|---|---|");
     for skill in Skill::ALL {
-        let (p, r) = precision_recall(&truth, &code, |said| said.skills.contains(&skill));
-        let (lp, lr) = precision_recall(&truth, &learned, |said| said.skills.contains(&skill));
+        let (p, r) = precision_recall(truth, code, |said| said.skills.contains(&skill));
+        let (lp, lr) = precision_recall(truth, learned, |said| said.skills.contains(&skill));
         let rows = truth.iter().filter(|said| said.skills.contains(&skill)).count();
         println!("| {} | {rows} | {p:.2} | {r:.2} | {lp:.2} | {lr:.2} |", skill.name());
     }
@@ -96,8 +186,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("| domain | rows | precision | recall | learner's precision | learner's recall |");
     println!("|---|---|---|---|---|---|");
     for domain in Domain::ALL {
-        let (p, r) = precision_recall(&truth, &code, |said| said.domains.contains(&domain));
-        let (lp, lr) = precision_recall(&truth, &learned, |said| said.domain == Some(domain));
+        let (p, r) = precision_recall(truth, code, |said| said.domains.contains(&domain));
+        let (lp, lr) = precision_recall(truth, learned, |said| said.domain == Some(domain));
         let rows = truth.iter().filter(|said| said.domains.contains(&domain)).count();
         println!("| {} | {rows} | {p:.2} | {r:.2} | {lp:.2} | {lr:.2} |", domain.name());
     }
@@ -108,7 +198,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let of = |said: &[Said]| -> Vec<Said> {
             truth.iter().zip(said).filter(|(t, _)| t.domain == Some(domain)).map(|(_, s)| s.clone()).collect()
         };
-        let (t, c, l) = (of(&truth), of(&code), of(&learned));
+        let (t, c, l) = (of(truth), of(code), of(learned));
         let f1 = |said: &[Said]| {
             let each: Vec<f64> =
                 t.iter().zip(said).filter_map(|(t, s)| set_f1(&t.skills, &s.skills)).collect();
@@ -125,7 +215,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for level in 1..=5u8 {
         let counts: Vec<String> = (1..=5u8)
             .map(|said| {
-                let both = truth.iter().zip(&code).filter(|(truth, code)| {
+                let both = truth.iter().zip(code).filter(|(truth, code)| {
                     truth.level == Some(f64::from(level)) && code.level == Some(f64::from(said))
                 });
                 format!("{:4}", both.count())
@@ -235,11 +325,11 @@ fn folds(prompts: &[&str]) -> Vec<usize> {
 type Predictor = Box<dyn Fn(usize) -> Said>;
 
 /// Trains on the other folds and asks for the rows of this one.
-fn by_fold(folds: &[usize], mut train: impl FnMut(&[usize], usize) -> Predictor) -> Vec<Said> {
+fn by_fold(folds: &[usize], mut train: impl FnMut(&[usize]) -> Predictor) -> Vec<Said> {
     let mut said = vec![Said::default(); folds.len()];
     for fold in 0..FOLDS {
         let others: Vec<usize> = (0..folds.len()).filter(|&row| folds[row] != fold).collect();
-        let predict = train(&others, fold);
+        let predict = train(&others);
         for row in (0..folds.len()).filter(|&row| folds[row] == fold) {
             said[row] = predict(row);
         }

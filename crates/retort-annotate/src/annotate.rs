@@ -1,6 +1,7 @@
 //! From words to skills, domains and difficulty.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Range;
 
 use retort_rubric::{Annotation, Annotator, Difficulty, Domain, DomainLabel, SKILLS_PER_INSTRUCTION, Skill};
@@ -17,7 +18,7 @@ pub const MAX_EVIDENCE: usize = 64;
 const MIN_DOMAIN: f64 = 1.0;
 
 /// A second domain is named from this share of the first one's evidence on.
-const SECOND_SHARE: f64 = 0.6;
+const SECOND_SHARE: f64 = 0.5;
 
 /// What a telling word is worth, and one that occurs elsewhere too.
 const STRONG: f64 = 3.0;
@@ -56,17 +57,41 @@ pub struct Evidence {
     pub words: Cow<'static, str>,
     /// What it speaks for.
     #[serde(flatten)]
-    pub speaks_for: SpeaksFor,
+    pub for_what: ForWhat,
     /// Why, as the end of a sentence that begins with the words: `asks for a summary`.
     pub reason: Cow<'static, str>,
     /// How strongly; of domains and skills as in the scores, of difficulty in levels, down if negative.
     pub weight: f64,
 }
 
+/// As a sentence without its full stop, such as `"sonnet" belongs to this field: Language (poetry)`.
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.range.is_empty() {
+            write!(f, "{} {}: ", self.words, self.reason)?;
+        } else {
+            let words: Vec<&str> = self.words.split_whitespace().collect();
+            write!(f, "\"{}\" {}: ", words.join(" "), self.reason)?;
+        }
+        match &self.for_what {
+            ForWhat::Domain(label) => {
+                write!(f, "{}", label.domain.name())?;
+                match label.subdomain.as_deref() {
+                    Some(part) if label.domain.subdomains().len() > 1 => write!(f, " ({part})"),
+                    _ => Ok(()),
+                }
+            }
+            ForWhat::Skill(skill) => write!(f, "{}", skill.name()),
+            ForWhat::Difficulty if self.weight < 0.0 => write!(f, "less difficult"),
+            ForWhat::Difficulty => write!(f, "more difficult"),
+        }
+    }
+}
+
 /// What a piece of evidence speaks for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "for", content = "what", rename_all = "snake_case")]
-pub enum SpeaksFor {
+pub enum ForWhat {
     /// A domain, and its part.
     Domain(DomainLabel),
     /// A skill.
@@ -103,10 +128,10 @@ pub fn explain(instruction: &str) -> Annotated {
     let (skill_scores, skills) = reading.skills(&cues, &domains);
     let estimate = reading.difficulty(&cues, &domains, shape);
     let mut evidence = reading.evidence;
-    evidence.retain(|piece| match &piece.speaks_for {
-        SpeaksFor::Domain(label) => domains.iter().any(|chosen| chosen.domain == label.domain),
-        SpeaksFor::Skill(skill) => skills.contains(skill),
-        SpeaksFor::Difficulty => true,
+    evidence.retain(|piece| match &piece.for_what {
+        ForWhat::Domain(label) => domains.iter().any(|chosen| chosen.domain == label.domain),
+        ForWhat::Skill(skill) => skills.contains(skill),
+        ForWhat::Difficulty => true,
     });
     evidence
         .sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()).then(a.range.start.cmp(&b.range.start)));
@@ -213,14 +238,14 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn note(&mut self, range: Range<usize>, speaks_for: SpeaksFor, reason: &'static str, weight: f64) {
+    fn note(&mut self, range: Range<usize>, for_what: ForWhat, reason: &'static str, weight: f64) {
         let words = Cow::Owned(self.text.get(range.clone()).unwrap_or_default().to_owned());
-        self.evidence.push(Evidence { range, words, speaks_for, reason: Cow::Borrowed(reason), weight });
+        self.evidence.push(Evidence { range, words, for_what, reason: Cow::Borrowed(reason), weight });
     }
 
-    fn note_whole(&mut self, words: &'static str, speaks_for: SpeaksFor, reason: &'static str, weight: f64) {
+    fn note_whole(&mut self, words: &'static str, for_what: ForWhat, reason: &'static str, weight: f64) {
         let (words, reason) = (Cow::Borrowed(words), Cow::Borrowed(reason));
-        self.evidence.push(Evidence { range: 0..0, words, speaks_for, reason, weight });
+        self.evidence.push(Evidence { range: 0..0, words, for_what, reason, weight });
     }
 
     /// What a word here is worth beside one in the request.
@@ -291,7 +316,7 @@ impl Reading<'_> {
         }
         for (group, range, strong, weight) in pieces {
             let reason = if strong { "belongs to this field" } else { "occurs in this field" };
-            self.note(range, SpeaksFor::Domain(label(group)), reason, weight);
+            self.note(range, ForWhat::Domain(label(group)), reason, weight);
         }
         self.task_domains(&mut fields, cues, shape);
 
@@ -338,9 +363,9 @@ impl Reading<'_> {
             match cue.and_then(|cue| cues.place(cue)) {
                 Some(range) => {
                     let reason = cue.map_or("", |cue| CUES[cue as usize].1);
-                    this.note(range, SpeaksFor::Domain(label(group)), reason, weight);
+                    this.note(range, ForWhat::Domain(label(group)), reason, weight);
                 }
-                None => this.note_whole(whole, SpeaksFor::Domain(label(group)), "stands in the text", weight),
+                None => this.note_whole(whole, ForWhat::Domain(label(group)), "stands in the text", weight),
             }
         };
         for (cue, domain, part, weight) in [
@@ -382,17 +407,17 @@ impl Reading<'_> {
                 *score += weight;
             }
             match (cue, domain) {
-                (Some((range, reason)), _) => this.note(range, SpeaksFor::Skill(skill), reason, weight),
+                (Some((range, reason)), _) => this.note(range, ForWhat::Skill(skill), reason, weight),
                 (None, Some(domain)) => {
                     this.note_whole(
                         domain.name(),
-                        SpeaksFor::Skill(skill),
+                        ForWhat::Skill(skill),
                         "is the domain, which calls for it",
                         weight,
                     );
                 }
                 (None, None) => {
-                    this.note_whole("options", SpeaksFor::Skill(skill), "are offered to choose from", weight)
+                    this.note_whole("options", ForWhat::Skill(skill), "are offered to choose from", weight)
                 }
             }
         };
@@ -426,7 +451,7 @@ impl Reading<'_> {
         if let Some(first) = domains.first() {
             self.note_whole(
                 first.domain.name(),
-                SpeaksFor::Difficulty,
+                ForWhat::Difficulty,
                 "is where the estimate begins",
                 estimate,
             );
@@ -487,8 +512,8 @@ impl Reading<'_> {
         for (cue, words, reason, step) in steps {
             estimate += step;
             match cue.and_then(|cue| cues.place(cue).map(|range| (range, CUES[cue as usize].1))) {
-                Some((range, reason)) => self.note(range, SpeaksFor::Difficulty, reason, step),
-                None => self.note_whole(words, SpeaksFor::Difficulty, reason, step),
+                Some((range, reason)) => self.note(range, ForWhat::Difficulty, reason, step),
+                None => self.note_whole(words, ForWhat::Difficulty, reason, step),
             }
         }
         estimate.clamp(1.0, 5.0)

@@ -505,10 +505,11 @@ pub(crate) const CUES: [(Cue, &str, &str); 34] = [
     (
         Cue::Fiction,
         "asks for something invented",
-        "write_a_story write_a_short_story write_a_poem compose_a poem haiku limerick song_lyrics write_a_song fairy_tale \
-         write_a_scene write_a_script fan_fiction imagine pretend role_play roleplay act_as write_a_joke tell_me_a_joke \
-         joke story_about short_story plot_for rap_battle dialogue_between in_the_style_of creative_writing write_a_novel \
-         humorous funny parody screenplay",
+        "write_a_story write_a_short_story write_a_poem compose_a poem haiku limerick song_lyrics \
+         write_a_song fairy_tale write_a_scene write_a_script fan_fiction imagine pretend role_play roleplay \
+         act_as write_a_joke tell_me_a_joke joke story_about short_story plot_for rap_battle dialogue_between \
+         in_the_style_of creative_writing write_a_novel humorous funny parody screenplay sonnet ballad ode \
+         lyrics rhyme fable write_an_ending continue_the_story",
     ),
     (
         Cue::Ideas,
@@ -552,8 +553,9 @@ pub(crate) const CUES: [(Cue, &str, &str); 34] = [
         Cue::Advice,
         "asks for advice",
         "should_i how_can_i how_do_i how_should_i what_should_i advice recommend recommendation tips help_me \
-         can_i what_can_i best_way my_friend my_boss my_wife my_husband i_am_trying i_want_to i_need_to i_feel is_it_ok \
-         how_to_deal worth_it i_have_a suggestions",
+         can_i what_can_i best_way my_friend my_boss my_wife my_husband i_am_trying i_want_to i_need_to \
+         i_feel is_it_ok how_to_deal worth_it i_have_a suggestions broken stopped_working won't_start \
+         my_laptop my_phone my_computer my_car my_landlord my_dog my_cat",
     ),
     (
         Cue::Steps,

@@ -15,4 +15,4 @@ mod lexicon;
 mod weights;
 mod words;
 
-pub use annotate::{Annotated, Evidence, MAX_EVIDENCE, SpeaksFor, annotate, explain};
+pub use annotate::{Annotated, Evidence, ForWhat, MAX_EVIDENCE, annotate, explain};
