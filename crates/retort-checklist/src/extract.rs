@@ -97,6 +97,9 @@ struct Memory {
     label_request: Option<(bool, Range<usize>)>,
     /// The names of keys or columns that a later sentence gives.
     keys: Vec<String>,
+    /// Columns and rows that a sentence of their own gives.
+    columns: Option<Limit>,
+    rows: Option<Limit>,
     /// A number of sections that was asked for.
     sections: Option<Limit>,
     /// A number of things that were asked for, where a table or CSV makes them rows.
@@ -144,6 +147,8 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
 
     /// Every matcher in its turn.
     fn plain(&mut self) {
+        self.divided();
+        self.numbered_sections();
         self.phrases();
         self.forms();
         self.counts();
@@ -245,6 +250,7 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
         let behind = (at + 1..words.len().min(at + 1 + REACH))
             .find(|end| words.is(*end, ", : ; — then"))
             .unwrap_or_else(|| words.len().min(at + 1 + REACH));
+        let behind = if behind == words.len() && words.is(behind.saturating_sub(1), ". !") { behind - 1 } else { behind };
         let (condition_range, then_ranges) = if at == 0 || words.is(at - 1, ", ; : —") && behind < words.len() {
             (at + 1..behind, vec![behind + 1..words.len(), 0..at])
         } else {
@@ -254,12 +260,18 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             .take(8)
             .any(|at| words.is(at, "you your it answer response reply output u this there"));
         let condition = if is_about_response { self.condition(condition_range.clone()) } else { None };
+        if let Some(Constraint::Count { what: what @ (Unit::Bullet | Unit::NumberedItem), .. }) = condition {
+            self.memory.list = Some(what);
+        }
         let mut all = Vec::new();
         for (index, range) in then_ranges.into_iter().enumerate() {
             if range.start >= range.end {
                 continue;
             }
-            let parts = self.part(range);
+            let mut parts = self.part(range.clone());
+            if parts.is_empty() && index == 0 {
+                parts.extend(self.same_thing(range, condition.as_ref()));
+            }
             // What stands on the other side of the condition is asked for in any case.
             if index == 1 {
                 all.extend(parts);
@@ -278,6 +290,26 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             }
         }
         Some(all)
+    }
+
+    /// "If you use bullets, use at most five."
+    fn same_thing(&self, range: Range<usize>, condition: Option<&Constraint>) -> Option<Found> {
+        let Some(Constraint::Count { what, limit }) = condition else { return None };
+        if limit.bounds().0 != 1 {
+            return None;
+        }
+        let words = self.words;
+        let at = range.clone().find(|at| count::limit(words, *at).is_some())?;
+        let amount = count::limit(words, at)?;
+        let ends = amount.next >= range.end || words.is_what(amount.next, What::Sign) || words.is(amount.next, "of");
+        if !ends || amount.sort == count::Sort::Bare {
+            return None;
+        }
+        let limit = match amount.limit {
+            Limit::AtLeast(least) if self.is_negated(at) => Limit::AtMost(least.saturating_sub(1)),
+            limit => limit,
+        };
+        Some(Found { constraint: Constraint::Count { what: *what, limit }, from: at, to: amount.next })
     }
 
     /// What "if you …" says about the response.

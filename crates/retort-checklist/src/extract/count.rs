@@ -137,6 +137,7 @@ fn range_end(words: Words<'_>, at: usize, low: u64) -> Option<(u64, usize)> {
 
 /// A tolerance behind a number or its unit, in the same measure: "± 10", "give or take 20", "(+/- 10%)".
 fn tolerance(words: Words<'_>, at: usize, of: u64) -> Option<(u64, usize)> {
+    let at = if words.is(at, "long") { at + 1 } else { at };
     let at = if words.is(at, "( ,") { at + 1 } else { at };
     let next = words.any(at, "±|+ / -|+ -|give or take|plus or minus|plus / minus|plus minus|+/-|with a tolerance of|within a margin of|tolerance of|tolerance :|with a margin of")?;
     let next = if words.low(next) == "about" { next + 1 } else { next };
@@ -404,6 +405,10 @@ impl Reader<'_, '_, '_> {
         if words.any(to, "in total|total|overall|altogether|in all|all together|long in total").is_some() {
             return Scope::Whole;
         }
+        let is_apart = matches!(words.low(from), "no" | "without") && words.is(from.saturating_sub(1), ", and");
+        if is_apart && from > 0 && !words.is(to, "in within on per") {
+            return Scope::Whole;
+        }
         let list = self.memory.list;
         let each = |unit: Option<Unit>| match unit {
             Some(unit) if unit.is_part() && Some(unit) != own => Scope::Part(Which::Each, unit),
@@ -468,7 +473,7 @@ impl Reader<'_, '_, '_> {
             if is_in(low, "total overall whole entire altogether response answer reply output") && !words.is(at.saturating_sub(1), "each every") {
                 return Scope::Whole;
             }
-            if is_in(low, "each every any either all both")
+            if is_in(low, "each every any all both")
                 || low == "no" && words.is(at + 2, "may should can must longer over with shorter exceeding above of exceeds is has that contains under to shall or exceed may")
             {
                 let named = (at + 1..from.min(at + 5)).find_map(|next| part_unit(words, next, list));
@@ -478,6 +483,8 @@ impl Reader<'_, '_, '_> {
                     }
                     continue;
                 }
+                // "Whose lines each have …"
+                let named = named.or_else(|| part_unit(words, at.checked_sub(1)?, list).filter(|_| low == "each"));
                 if let Some(unit) = named {
                     return each(Some(unit));
                 }
@@ -487,7 +494,7 @@ impl Reader<'_, '_, '_> {
                 return Scope::Unknown;
             }
             if low == "with" && words.is(at + 1, "a an") && words.is(at + 2, "title headline heading")
-                || is_in(low, "title headline") && is_subject(words, at)
+                || is_in(low, "title headline") && is_subject(words, at) && !is_main_object(words, at)
             {
                 return Scope::Part(Which::First, Unit::Heading);
             }
@@ -497,7 +504,7 @@ impl Reader<'_, '_, '_> {
             {
                 return Scope::Part(which, unit);
             }
-            if is_in(low, UNKNOWN_PARTS) && is_subject(words, at) && !is_in(low, "answer's") {
+            if is_in(low, UNKNOWN_PARTS) && is_subject(words, at) && !is_main_object(words, at) {
                 return Scope::Unknown;
             }
         }
@@ -510,7 +517,7 @@ impl Reader<'_, '_, '_> {
 
     /// "…, then explain it in two sentences": a limit on what follows, not on the whole.
     fn after_then(&self, at: usize, thing: Thing) -> Scope {
-        if thing.is_length() && at > 2 { Scope::Unknown } else { Scope::Whole }
+        if thing.is_length() && (at > 2 || self.memory.sentence > 0) { Scope::Unknown } else { Scope::Whole }
     }
 
     /// Whether a length is that of something added to the rest.
@@ -564,6 +571,17 @@ impl Reader<'_, '_, '_> {
                 at += 1;
                 continue;
             };
+            if let Some(next) = self.parts_of_a_length(at, amount) {
+                at = next;
+                continue;
+            }
+            if words.is(at.saturating_sub(1), "highlight bold italicise italicize emphasise emphasize highlighting bolding") && at > 0
+                && let Some(noun) = (amount.next..amount.next + 3).find(|at| words.is(*at, "passages sections phrases parts terms words passage phrase section part term points sentences ideas things"))
+            {
+                self.count(at, amount, Thing::Unit(Unit::Highlight), noun + 1);
+                at = noun + 1;
+                continue;
+            }
             let Some((thing, next)) = counted(words, amount.next) else {
                 // "Suggest 3 to 5 names … in a numbered list."
                 if pending.is_none() && self.is_asked_number(at) {
@@ -574,6 +592,8 @@ impl Reader<'_, '_, '_> {
                 at = amount.next.max(at + 1);
                 continue;
             };
+            let emphasises = words.is(at.saturating_sub(1), "highlight bold italicise italicize emphasise emphasize highlighting bolding") && at > 0;
+            let thing = if emphasises { Thing::Unit(Unit::Highlight) } else { thing };
             self.count(at, amount, thing, next);
             at = next.max(at + 1);
         }
@@ -592,7 +612,7 @@ impl Reader<'_, '_, '_> {
             let open = if words.is(open, "long") { open + 1 } else { open };
             let open = if words.is(open, "in") && words.is(open + 1, "length") { open + 2 } else { open };
             let open = if words.is(open, "or") && words.is(open + 1, "so") || !words.is(open, ",") { open } else { open + 1 };
-            if let Some((spread, after)) = tolerance(words, end, value) {
+            if let Some((spread, after)) = tolerance(words, end, value).or_else(|| tolerance(words, open, value)) {
                 limit = Limit::Between(value.saturating_sub(spread), value.saturating_add(spread));
                 sort = Sort::Range;
                 end = after;
@@ -690,6 +710,10 @@ impl Reader<'_, '_, '_> {
             return;
         }
         // "at least 3 bullets" of a list that is asked for.
+        let thing = match (thing, self.memory.list) {
+            (Thing::Unit(Unit::Item), Some(list)) => Thing::Unit(list),
+            (thing, _) => thing,
+        };
         if let Thing::Unit(unit) = thing {
             let is_whole = matches!(self.scope(at, end, thing), Scope::Whole);
             if is_whole && unit.is_part() {
@@ -701,6 +725,30 @@ impl Reader<'_, '_, '_> {
         }
         let constraint = constraint.unwrap_or_else(|| thing.constraint(limit));
         self.scoped(constraint, thing, at, end);
+    }
+
+    /// "Two 100-word paragraphs": a number of parts, and the length of each.
+    fn parts_of_a_length(&mut self, at: usize, amount: Amount) -> Option<usize> {
+        let words = self.words;
+        let length = limit(words, amount.next)?;
+        let (found, next) = thing(words, length.next)?;
+        if !found.is_length() || !words.is_glued(next - 1) || !self.asks(at) {
+            return None;
+        }
+        let (part, end) = counted(words, next)?;
+        let Thing::Unit(unit) = part else { return None };
+        if !unit.is_part() || !is_plural(words, end - 1) {
+            return None;
+        }
+        let most = match (found, plain_value(length.limit)) {
+            (Thing::Unit(Unit::Word), Some(value)) if length.sort == Sort::Bare => Limit::About(value),
+            _ => length.limit,
+        };
+        self.memory.unit = Some(unit);
+        let constraint = Box::new(found.constraint(most));
+        self.push(part.constraint(amount.limit), at, end);
+        self.push(Constraint::Within { which: Which::Each, unit, constraint }, amount.next, end);
+        Some(end)
     }
 
     /// Whether a limit stands behind a comma and thus apart from a negation before.
@@ -812,7 +860,8 @@ impl Reader<'_, '_, '_> {
                     || words.is_what(next, What::Sign)
                     || words.is(next, "or and max maximum long total in each per but with please that using for to");
                 // "why tweets are limited to 280 characters"
-                let is_told = words.is(at.saturating_sub(1), "limited restricted capped to") && words.is(at.saturating_sub(2), "is are was were limited restricted capped");
+                let is_told = words.is(at.saturating_sub(1), "limited restricted capped to") && words.is(at.saturating_sub(2), "is are was were limited restricted capped")
+                    || words.is(at, "limited restricted capped") && words.is(at.saturating_sub(1), "is are was were only");
                 (is_clear || is_adverbial) && ends && !is_told && !(is_attributive && !is_clear)
             }
         }
@@ -910,8 +959,7 @@ impl Reader<'_, '_, '_> {
     /// Whether a number of things is asked for: "suggest five names".
     fn is_asked_number(&self, at: usize) -> bool {
         let words = self.words;
-        let skipped = if words.is(at.saturating_sub(1), "me us the out of my top down") { 1 } else { 0 };
-        let skipped = if skipped == 1 && words.is(at.saturating_sub(2), "me us of out") { 2 } else { skipped };
+        let skipped = (1..=4).take_while(|back| *back < at && words.is(at - back, "me us the out of my top down best your")).count();
         let verb = at.checked_sub(1 + skipped);
         (at == 0 || verb.is_some_and(|verb| words.is(verb, "give suggest name list provide write share recommend offer propose invent generate create make produce find tell describe show present come think outline state explain mention identify include need want with brainstorm up for") || verb == 0 && words.is(0, "the top please")))
             && self.asks(at)
@@ -950,8 +998,9 @@ impl Reader<'_, '_, '_> {
                 return None;
             }
             let found = counted(words, amount.next);
-            if let Some((Thing::Unit(Unit::Bullet | Unit::NumberedItem | Unit::Item), _)) | None = found {
-                let end = found.map_or(amount.next, |(_, end)| end);
+            {
+                let is_kind = matches!(found, Some((Thing::Unit(Unit::Bullet | Unit::NumberedItem | Unit::Item), _)));
+                let end = found.filter(|_| is_kind).map_or(amount.next, |(_, end)| end);
                 let unit = match found {
                     Some((Thing::Unit(found @ (Unit::Bullet | Unit::NumberedItem)), _)) => found,
                     _ => unit,
@@ -973,7 +1022,6 @@ impl Reader<'_, '_, '_> {
                 self.push(Constraint::Count { what: unit, limit }, start, end);
                 return Some((end, None));
             }
-            return None;
         }
         // The verb.
         if at > 0 && !words.is_what(at - 1, What::Sign) && !is_in(before, "and then please to kindly just also pls can you u now or i'd should must") {
@@ -1081,9 +1129,10 @@ impl Reader<'_, '_, '_> {
         let before = words.back(at, 1);
         let negated = self.is_negated(at);
         // "No bullet may be longer than …": a part, not a ban.
+        let is_formula = matches!(found, Thing::Unit(Unit::Formula));
         let is_part = is_in(before, "each every per this that another")
-            || before == "no" && words.is(next, "may should can must longer over with shorter exceeding above that which shall of is has contains to under")
-            || is_in(before, "the") && !negated && !self.is_format(at);
+            || before == "no" && !is_plural(words, next - 1) && words.is(next, "may should can must longer over with shorter exceeding above that which shall of is has contains to under")
+            || is_in(before, "the") && !negated && !is_formula && !self.is_format(at);
         if is_part {
             return;
         }
@@ -1102,7 +1151,7 @@ impl Reader<'_, '_, '_> {
             }
             // "No numbers" forbids digits, "no phone numbers" something else; a question may be asked to the reader.
             let is_odd = matches!(found, Thing::Unit(Unit::Question)) && !words.is(at, "questions");
-            let is_adjective = !is_in(before, "no any without using use of or and , avoid include not the a single all including with have contain containing adding add emphatic markdown have nor neither never exclude excluding omit skip as in into put your insert put give avoiding both even direct at my drop from any") && !is_in(words.back(at, 1), "no");
+            let is_adjective = !is_in(before, "no any without using use of or and , avoid include not the a single all including with have contain containing adding add emphatic markdown have nor neither never than rather exclude excluding omit skip as in into put your insert put give avoiding both even direct at my drop from any") && !is_in(words.back(at, 1), "no");
             if is_odd || is_adjective {
                 return;
             }
@@ -1144,7 +1193,7 @@ impl Reader<'_, '_, '_> {
                 }
             }
             Thing::Unit(unit @ (Unit::Heading | Unit::CodeBlock)) => {
-                let wants = (at.saturating_sub(4)..at).any(|at| words.is(at, "use using include with add insert give provide structure organise organize under into put has have contain in has as through including format"));
+                let wants = (at.saturating_sub(4)..at).any(|at| words.is(at, "use using include with add insert give provide structure organise organize under into put has have contain in has as through including format output return respond reply answer only just produce post"));
                 if wants && !words.is(before_index(at), "the") {
                     if unit == Unit::CodeBlock {
                         let place = if self.is_only(at) { Place::Whole } else { Place::Somewhere };
@@ -1308,6 +1357,22 @@ fn is_subject(words: Words<'_>, at: usize) -> bool {
             && !words.is(at.saturating_sub(1), "for")
 }
 
+/// Whether a noun is what the sentence asks for as a whole: "invent a slogan with …".
+fn is_main_object(words: Words<'_>, at: usize) -> bool {
+    let mut start = at;
+    for _ in 0..6 {
+        let Some(before) = start.checked_sub(1) else { return at < 6 && words.is(0, "a an one") };
+        if words.is(before, "write invent give create compose draft make suggest provide generate produce me need want craft come devise design propose offer pen think up find tell describe summarise summarize prepare explain answer of") {
+            return !words.is(at.saturating_sub(1), "the its each your");
+        }
+        if !words.is_word(before) || words.is(before, "include add with and plus followed by append the its each your in for") {
+            return false;
+        }
+        start = before;
+    }
+    false
+}
+
 /// The scope that stands before or behind a constraint on form, for the other matchers.
 impl Reader<'_, '_, '_> {
     pub(super) fn part_before(&self, at: usize) -> Option<Option<(Which, Unit)>> {
@@ -1316,6 +1381,12 @@ impl Reader<'_, '_, '_> {
             Scope::Part(which, unit) => Some(Some((which, unit))),
             Scope::Unknown => Some(None),
         }
+    }
+
+    /// The part that a noun names, and where its name ends.
+    pub(super) fn unit_named(&self, at: usize) -> Option<(Unit, usize)> {
+        let unit = part_unit(self.words, at, self.memory.list)?;
+        Some((unit, thing(self.words, at).map_or(at + 1, |(_, end)| end)))
     }
 
     /// The part that is named at a place: "each line", "the second paragraph", "every bullet point".

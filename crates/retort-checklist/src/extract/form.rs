@@ -12,7 +12,7 @@ use crate::{Case, Constraint, Limit, Place, Unit, code, language};
 
 /// Words that stand between a request and a format.
 const ADJECTIVES: &str = "a an the valid single raw pure well formed plain strict proper compact minified formatted one pretty printed \
-    simple standard clean short small fenced markdown your bare correct parseable machine readable syntactically flat nested complete just only";
+    simple standard clean short small fenced markdown your bare correct parseable machine readable syntactically flat nested complete just only semicolon separated tab pipe comma delimited";
 
 /// Words right before a format that ask for it.
 const ASKING: &str = "as in with into to return output produce generate give me provide respond using use format create write emit \
@@ -21,8 +21,6 @@ const ASKING: &str = "as in with into to return output produce generate give me 
 impl Reader<'_, '_, '_> {
     /// Every matcher for formats.
     pub(super) fn forms(&mut self) {
-        self.divided();
-        self.numbered_sections();
         self.sections();
         self.json();
         self.csv();
@@ -32,6 +30,7 @@ impl Reader<'_, '_, '_> {
         self.case();
         self.language();
         self.quoted();
+        self.loose_shape();
         self.label_requests();
     }
 
@@ -273,6 +272,7 @@ impl Reader<'_, '_, '_> {
                 ','
             };
             let (columns, rows, last) = self.shape(end);
+            let rows = rows.or_else(|| self.rows_of(end));
             let mut header = Vec::new();
             if let Some((found, next)) = self.names(end, "header headers") {
                 header = found;
@@ -289,6 +289,29 @@ impl Reader<'_, '_, '_> {
             self.push(constraint, from, end.max(last).min(words.len()));
             return;
         }
+    }
+
+    /// "A table of six animals": one row for each.
+    fn rows_of(&self, at: usize) -> Option<Limit> {
+        let words = self.words;
+        if !words.is(at, "of listing containing showing") {
+            return None;
+        }
+        let start = if words.is(at + 1, "the") { at + 2 } else { at + 1 };
+        let amount = count::limit(words, start)?;
+        let near = (amount.next..amount.next + 2).any(|at| words.is(at, "columns column rows row fields words sentences years days"));
+        (words.is_word(amount.next) && !near).then_some(amount.limit)
+    }
+
+    /// Columns and rows in a sentence of their own: "Five rows."
+    pub(super) fn loose_shape(&mut self) {
+        let words = self.words;
+        if words.len() == 0 || !self.asks(0) || phrase::somewhere(words, "table|csv|tsv|tables|spreadsheet") {
+            return;
+        }
+        let (columns, rows, _) = self.shape(0);
+        self.memory.columns = self.memory.columns.or(columns);
+        self.memory.rows = self.memory.rows.or(rows);
     }
 
     /// Columns and rows that a sentence gives from a place on.
@@ -347,7 +370,8 @@ impl Reader<'_, '_, '_> {
             }
             let before = words.back(start, 1);
             let markdown = (start..at).any(|at| words.is(at, "markdown github gfm pipe"));
-            let is_made = is_in(before, "as in into use using make create draw produce include add provide give me with show present build output return generate but format write put of prepare construct insert through via formatted : , compile has have contain containing to us want need by");
+            let is_made = is_in(before, "as in into use using make create draw produce include add provide give me with show present build output return generate but format write put of prepare construct insert through via formatted : , compile has have contain containing to us want need by")
+                || is_in(before, "or and") && (start.saturating_sub(5)..start).any(|at| count::thing(words, at).is_some_and(|(found, next)| found.is_named() && next + 1 == start));
             if !is_made && start > 0 && !self.is_only(at) && !markdown {
                 continue;
             }
@@ -375,6 +399,7 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             let (columns, rows, last) = self.shape(end);
+            let rows = rows.or_else(|| self.rows_of(end));
             let mut header = Vec::new();
             let mut to = last.max(end);
             if let Some((found, next)) = self.names(end, "columns headers header headings column") {
@@ -434,7 +459,7 @@ impl Reader<'_, '_, '_> {
             if self.mood(at) == Mood::Told || self.is_used(at) {
                 continue;
             }
-            let makes = words.is(at + 1, "function script program class code snippet solution implementation query example method one-liner module block") || words.is(at.saturating_sub(1), "in using") && (at.saturating_sub(12)..at).any(|at| words.is(at, "function script program class code snippet solution implementation method code implement loop algorithm code"));
+            let makes = words.is(at + 1, "function script program class code snippet solution implementation query example method one module block") || words.is(at.saturating_sub(1), "in using") && (at.saturating_sub(12)..at).any(|at| words.is(at, "function script program class code snippet solution implementation method code implement loop algorithm code"));
             if makes && self.memory.code_language.is_none() && self.asks(at) {
                 self.memory.code_language = Some(name.clone());
             }
@@ -643,7 +668,7 @@ impl Reader<'_, '_, '_> {
         // "in this order" in a sentence of its own is not looked for.
     }
 
-    fn numbered_sections(&mut self) {
+    pub(super) fn numbered_sections(&mut self) {
         let words = self.words;
         let marks = phrase::somewhere(words, "mark|label|labelled|labeled|marked|start|starting|begin|beginning|headed|titled|number|numbered|named|called|introduce|introduced|precede|heading|title|prefix|prefixed|denoted|head|starts|begins|as");
         if !marks {
@@ -737,7 +762,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// "… separated by six asterisks (******)".
-    fn divided(&mut self) {
+    pub(super) fn divided(&mut self) {
         let words = self.words;
         let is_separator = |at: usize| {
             let text = self.text(at);
@@ -1114,6 +1139,14 @@ pub(super) fn across(_instruction: &Instruction<'_>, found: &mut Vec<Extracted>,
         for one in found.iter_mut() {
             if let Constraint::Code { place, .. } = &mut one.constraint {
                 *place = Place::Whole;
+            }
+        }
+    }
+    if memory.rows.is_some() || memory.columns.is_some() {
+        for one in found.iter_mut() {
+            if let Constraint::Csv { rows, columns, .. } | Constraint::Table { rows, columns, .. } = &mut one.constraint {
+                *rows = rows.or(memory.rows);
+                *columns = columns.or(memory.columns);
             }
         }
     }

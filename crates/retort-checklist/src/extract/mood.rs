@@ -24,7 +24,7 @@ pub(super) const RESPONSES: &str = "answer answers response responses reply repl
     table code block json object array header row rows column columns point points entry entries step steps tip tips \
     section sections verse riddle joke toast recap abstract statement announcement invitation advert ad pitch copy \
     proposal template format plan newsletter review press release product total whole rest reasons reason ending \
-    opening beginning start end lyrics monologue fable tale acrostic twister quiz narrative thing";
+    opening beginning start end phrase phrases term terms keyword keywords letter letters name names expression lyrics monologue fable tale acrostic twister quiz narrative thing";
 
 /// Words that begin a request.
 const IMPERATIVES: &str = "write compose draft create make give provide list name explain describe summarise summarize sum \
@@ -146,6 +146,10 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
         return;
     }
     // A statement: does it speak of the response?
+    // "Emojis are not allowed": a rule, whatever it is about.
+    if (at..end.min(at + 14)).any(|at| words.is(at, "allowed forbidden banned prohibited permitted unwelcome")) && !is_in(first, "why") && !(at..end).any(|at| words.is(at, "was were used school schools country countries law library i we he she they")) {
+        return;
+    }
     let verb = (at..end.min(at + 16)).find(|at| {
         is_in(
             words.low(*at),
@@ -174,7 +178,7 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
         || is_in(low, "has have") && words.is(verb + 1, "been");
     let is_owned = is_in(first, "my our his her their")
         && !(subject.clone().any(|at| words.is(at, "answer response reply output summary")));
-    let describes = is_in(first, "this these")
+    let describes = (is_in(first, "this these") || first == "the" && words.is(at + 1, "following above attached original given below"))
         && is_in(low, "is are has have contains consists")
         && !words.is(verb + 1, "to");
     if is_past || is_owned || describes || !speaks_of_response {

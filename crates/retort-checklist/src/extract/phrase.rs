@@ -23,7 +23,7 @@ const KINDS: &str = "word words phrase phrases term terms expression expressions
     salutation statement quote message question wording";
 
 /// Words that may stand between a verb and what it names.
-const FILLERS: &str = "the this these that following exact exactly single all both any each specific key literal precise \
+const FILLERS: &str = "neither the this these that following exact exactly single all both any each specific key literal precise \
     either of our my your an a one two three four five six seven eight ten other very same words forbidden banned company brand product search : simple also italicised latin english magic";
 
 const USES: &str = "include includes including contain contains containing use uses using used mention mentions mentioning say says saying \
@@ -38,6 +38,7 @@ impl<'t> Reader<'_, 't, '_> {
         let mut next = at;
         let mut is_either = words.is(at.wrapping_sub(1), "either");
         let mut first = true;
+        let mut is_quoted = false;
         while texts.len() < 40 {
             let mut item = next;
             if !first {
@@ -67,7 +68,7 @@ impl<'t> Reader<'_, 't, '_> {
                 let close = (item + 1..item + 7).find(|at| words.low(*at) == words.low(item))?;
                 texts.push(self.text_of(item + 1..close).to_owned());
                 next = close + 1;
-            } else if let Some(kind) = bare {
+            } else if let Some(kind) = bare.filter(|_| !is_quoted) {
                 let Some(end) = self.bare_item(item, kind, first) else { break };
                 texts.push(self.text_of(item..end).to_owned());
                 next = end;
@@ -78,6 +79,8 @@ impl<'t> Reader<'_, 't, '_> {
             } else {
                 break;
             }
+            // Behind a quotation no bare word is one of the texts.
+            is_quoted |= words.is_what(next - 1, What::Quoted);
             first = false;
         }
         if texts.is_empty() || texts.iter().any(String::is_empty) {
@@ -208,7 +211,9 @@ impl<'t> Reader<'_, 't, '_> {
         while at < words.len() {
             let mood = self.mood(at);
             let is_label = at == 0 && words.is(0, "keywords forbidden banned required words mandatory taboo phrases");
-            if self.is_used(at) || mood == Mood::Told || !(words.is(at, USES) || is_label) {
+            // "Stay away from the word …", "steer clear of …"
+            let is_away = words.is(at, "from") && words.is(at.saturating_sub(1), "away") || words.is(at, "of") && words.is(at.saturating_sub(1), "clear free instead");
+            if self.is_used(at) || mood == Mood::Told || !(words.is(at, USES) || is_label || is_away) {
                 at += 1;
                 continue;
             }
@@ -277,7 +282,7 @@ impl<'t> Reader<'_, 't, '_> {
         let kind_text = kind.map(str::to_owned);
         let operands = match self.operands(next, kind_text.as_deref().filter(|kind| !matches!(*kind, "sentence" | "line" | "text" | "phrase" | "expression" | "string"))) {
             Some(operands) => operands,
-            None if matches!(kind, Some("phrase" | "expression" | "sentence")) => self.unquoted_phrase(next)?,
+            None if matches!(kind, Some("phrase" | "expression")) && !is_in(verb, "no with have has having write name or nor") => self.unquoted_phrase(next)?,
             None => return self.proper_name(at, next),
         };
         // "Use "X" as the title", "instead of": no text to be found.
@@ -324,6 +329,8 @@ impl<'t> Reader<'_, 't, '_> {
         if !is_in(words.low(at), "mention mentions mentioning use include name feature say reference") {
             return None;
         }
+        // "Don't mention Paris."
+        let plain = is_in(words.low(at), "mention mentions mentioning reference say name") && self.is_negated(at + 1);
         // A bare word behind "our brand" or the like, in capitals as names are.
         let mut name = start;
         while name < start + 3 && words.is(name, "brand company product name client's our the firm app shop café") {
@@ -336,6 +343,11 @@ impl<'t> Reader<'_, 't, '_> {
         let mut end = name + 1;
         while end < name + 4 && is_name(end) {
             end += 1;
+        }
+        if plain && self.times(end).is_none() && (end >= words.len() || words.is_what(end, What::Sign)) && !words.is(end, "-") {
+            let text = self.text_of(name..end).to_owned();
+            self.in_part(Constraint::forbidden(text), at, end);
+            return Some(end);
         }
         let (limit, next) = self.times(end)?;
         let limit = match (limit, self.is_negated(at + 1)) {
@@ -383,8 +395,8 @@ impl<'t> Reader<'_, 't, '_> {
             let mut negated = at > 0 && words.is(at - 1, "neither no") || at > 1 && words.is(at - 2, "neither no nor");
             let mut modal = false;
             for _ in 0..5 {
-                if words.is(verb, "must should has have to needs shall ought can may cannot is are can't shouldn't mustn't cannot need") {
-                    negated |= words.is(verb, "cannot can't shouldn't mustn't");
+                if words.is(verb, "must should has have to needs shall ought can may cannot is are can't shouldn't mustn't need do does doesn't don't") {
+                    negated |= words.is(verb, "cannot can't shouldn't mustn't doesn't don't");
                     modal = true;
                     verb += 1;
                 } else if words.is(verb, "not never") {
@@ -477,7 +489,9 @@ impl<'t> Reader<'_, 't, '_> {
         let mut part = None;
         let mut steps = 0;
         while steps < 9 && !words.is(next, "with by on in") {
-            if let Some((which, unit, end)) = self.named_part(next) {
+            let any = words.is(next, "a any") && self.is_negated(at + 1);
+            let named = if any { self.unit_named(next + 1).map(|(unit, end)| (Which::Each, unit, end)) } else { self.named_part(next) };
+            if let Some((which, unit, end)) = named {
                 part = Some((which, unit));
                 next = end;
                 steps += 1;
@@ -529,7 +543,7 @@ impl<'t> Reader<'_, 't, '_> {
             }
             steps += 1;
         }
-        let negated = self.is_negated(at);
+        let negated = self.is_negated(at + 1);
         let edge = |text: String, inside: bool, is_start: bool| {
             if is_start {
                 Constraint::Starts { text, inside_words: inside, case_sensitive: false }
@@ -847,7 +861,7 @@ impl<'t> Reader<'_, 't, '_> {
         let mut has_or = false;
         loop {
             let mut end = next;
-            while words.is(end, "a an either the") && end < next + 2 {
+            while words.is(end, "a an either the") && end < next + 2 && !(self.text(end) == "A" && words.is(end + 1, ", / or")) {
                 end += 1;
             }
             let start = end;
@@ -885,6 +899,17 @@ impl<'t> Reader<'_, 't, '_> {
         let goes_on = (0..words.len()).any(|at| {
             words.any(at, "then explain|then justify|then give|and explain|and say why|followed by|and justify|and give|then say|and why|with a reason|and then|and tell|then add|then elaborate|with an explanation|with a short explanation|before explaining|then describe").is_some()
         });
+        // "Is water wet? Yes or no."
+        if (3..=5).contains(&words.len())
+            && self.asks(0)
+            && words.is(0, "yes true")
+            && words.is(1, "or /")
+            && words.is(2, "no false")
+            && (3..words.len()).all(|at| words.is(at, "only . ? ! please ,"))
+        {
+            let options = vec![self.text(0).to_owned(), self.text(2).to_owned()];
+            self.push(Constraint::Choice { options, place: Place::Whole }, 0, 3);
+        }
         let mut at = 0;
         while at < words.len() {
             if self.is_used(at) || !self.asks(at) {
@@ -901,13 +926,13 @@ impl<'t> Reader<'_, 't, '_> {
 
     fn choice(&mut self, at: usize, only: bool, goes_on: bool) -> Option<usize> {
         let words = self.words;
-        let answers = words.is(at, "answer respond reply output return say answers choose state print write response should be start begin");
+        let answers = words.is(at, "answer respond reply output return say answers state print write response should be start begin");
         if answers {
             let mut next = at + 1;
-            while next < at + 9 && words.is(next, "only just simply with either by using the word words a single one be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
+            while next < at + 9 && words.is(next, "exactly precisely only just simply with either by using the word words a single one be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
                 next += 1;
             }
-            if words.is(at, "response should be start begin choose write") && next == at + 1 && !words.is(at, "be choose") {
+            if words.is(at, "response should be start begin write") && next == at + 1 && !words.is(at, "be") {
                 return None;
             }
             // "Answer with one of: A, B, C"
@@ -1025,10 +1050,17 @@ impl<'t> Reader<'_, 't, '_> {
         let Some(verb) = (0..words.len()).find(|at| words.is(*at, "answer respond reply output return give state print write provide only just name") && self.mood(*at) != Mood::Told) else {
             return;
         };
+        // Once options were named, "just the colour" is one of them.
+        let short = !self.memory.options.is_empty() && words.len() <= 9
+            && phrase_only(words);
+        if short && let (Some(first), Some(last)) = (words.get(verb), words.get(words.len() - 1)) {
+            self.memory.label_request = Some((false, first.range.start..last.range.end));
+            return;
+        }
         if !self.only_the_answer() || self.is_negated(verb + 1) {
             return;
         }
-        let Some(noun) = (verb..words.len()).find(|at| words.is(*at, "label letter option category name choice sentiment class")) else {
+        let Some(noun) = (verb..words.len()).find(|at| words.is(*at, "label letter option category name choice sentiment class word answer")) else {
             return;
         };
         let (Some(first), Some(last)) = (words.get(verb), words.get(noun)) else { return };
@@ -1051,6 +1083,10 @@ fn tidy(texts: Vec<String>, kind: Option<&str>) -> Vec<String> {
         })
         .filter(|text| !text.is_empty())
         .collect()
+}
+
+fn phrase_only(words: Words<'_>) -> bool {
+    somewhere(words, "just give me the|only the|just the|nothing else|only give me the|nothing but the|no explanation|only with the|with only the")
 }
 
 /// Whether one of several sequences stands anywhere in a sentence.
