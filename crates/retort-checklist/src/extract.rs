@@ -22,6 +22,9 @@ use token::{Token, What, Words};
 /// How far a matcher looks back or ahead, in tokens.
 const REACH: usize = 24;
 
+/// The most tokens that are read as one sentence. What is longer is read in pieces.
+const LONGEST: usize = 256;
+
 /// A constraint that an instruction sets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extracted {
@@ -54,17 +57,20 @@ pub fn extract(instruction: &str) -> Vec<Extracted> {
         let Some(sentence) = instruction.sentences.get(index) else { break };
         let tokens = token::tokens(&instruction, sentence);
         memory.sentence = index;
-        let words = Words { tokens: &tokens };
-        memory.is_question = words.low(words.len().saturating_sub(1)).starts_with('?');
-        let parts = Reader::new(&instruction, words, &mut memory).sentence();
-        for part in parts {
-            let start = tokens.get(part.from).map(|token| token.range.start);
-            let end = part.to.checked_sub(1).and_then(|last| tokens.get(last)).map(|token| token.range.end);
-            if let (Some(start), Some(end)) = (start, end) {
-                found.push(Extracted { constraint: part.constraint, passage: start..end.max(start) });
+        memory.is_question = tokens.last().is_some_and(|token| token.low.starts_with('?'));
+        // Within a sentence words are looked for from its beginning to its end; its length is bounded for that.
+        for tokens in tokens.chunks(LONGEST) {
+            let parts = Reader::new(&instruction, Words { tokens }, &mut memory).sentence();
+            for part in parts {
+                let start = tokens.get(part.from).map(|token| token.range.start);
+                let end = part.to.checked_sub(1).and_then(|last| tokens.get(last)).map(|token| token.range.end);
+                if let (Some(start), Some(end)) = (start, end) {
+                    found.push(Extracted { constraint: part.constraint, passage: start..end.max(start) });
+                }
             }
         }
         memory.tail = tokens;
+        memory.tail.truncate(LONGEST);
     }
     finish(&instruction, found, &memory)
 }
@@ -91,6 +97,8 @@ struct Memory {
     options: Vec<String>,
     /// The sentence that named them, and whether it asked for nothing else.
     options_place: Option<(usize, bool)>,
+    /// Whether it was said that the request is to be repeated: texts as long as the instruction are made of that.
+    has_repeat: bool,
     /// Letters before options, "A)", "B)", …
     letters: Vec<String>,
     /// That nothing but a label was asked for, whether it is a letter, and where.
@@ -221,14 +229,14 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             index -= 1;
             seen += 1;
             let low = words.low(index);
-            if is_in(low, "but ; : — however instead ( then") && !(low == "instead" && words.low(index + 1) == "of") {
+            if is_in(low, "but ; : — - so however instead ( then") && !(low == "instead" && words.low(index + 1) == "of") {
                 return false;
             }
             if is_negator(words, index) {
                 // "not only", "no more than" and the like are no negations of what follows.
-                return !is_in(words.low(index + 1), "only just more fewer less later longer");
+                return !(is_in(low, "no not") && is_in(words.low(index + 1), "only just more fewer less later longer"));
             }
-            let is_joined = index > 0 && words.is(index - 1, "and , also please or");
+            let is_joined = index > 0 && words.is(index - 1, "and , also please or so");
             if is_joined && is_in(low, REQUESTS) && !is_negator(words, index) {
                 return false;
             }
@@ -421,7 +429,7 @@ fn alternatives(words: Words<'_>, found: Vec<Found>) -> Vec<Found> {
             has_or
                 && gap.len() <= 6
                 && gap.clone().all(|at| {
-                    words.is(at, "or , in as with a an the else using by of only exactly at to simply just alternatively its into use write i.e")
+                    words.is(at, "or , in as with a an the else using by of only exactly at to simply just alternatively its into use write give make provide present list answer respond reply")
                 })
         });
         if !is_either {

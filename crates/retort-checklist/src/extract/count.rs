@@ -123,6 +123,7 @@ fn qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
 
 /// A number behind which a range may end: "3 to 5", "3-5", "two or three".
 fn range_end(words: Words<'_>, at: usize, low: u64) -> Option<(u64, usize)> {
+    let at = if words.is(at, "-") && words.is(at + 1, "to or") { at + 1 } else { at };
     let is_sign = words.is(at, "- — – to through till until");
     let is_or = words.low(at) == "or";
     if !is_sign && !is_or {
@@ -253,11 +254,14 @@ pub(super) fn thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
     if let Some(next) = words.any(at, "em dashes|em dash|emdashes|emdash|long dashes") {
         return sign("—", next);
     }
-    if let Some(next) = words.any(at, "bullet points|bullet point|bulleted points|bullets|bullet|bulleted list|bulleted lists|bullet list|bullet lists|bullet point list|bullet point lists|bullet points list|bullet pointed list|bulleted items|bulleted item|bullet items|unordered list|unordered lists|bulletpoints|bulletpoint|bullet form|bullet format|bulleted form|bulleted format|bullet point form|bullet point format|dot points|bulleted lines|dashed list") {
+    if let Some(next) = words.any(at, "bullet points list|bullet point list|bullet point lists|bullet point form|bullet point format|bullet points|bullet point|bulleted points|bulleted list|bulleted lists|bullet list|bullet lists|bullet point list|bullet point lists|bullet points list|bullet pointed list|bulleted items|bulleted item|bullet items|unordered list|unordered lists|bulletpoints|bulletpoint|bullet form|bullet format|bulleted form|bulleted format|bullet point form|bullet point format|dot points|bulleted lines|dashed list|bullets|bullet") {
         return (!words.is(next, "train trains journal journals holes hole proof vest wound wounds journaling")).then_some(Thing::Unit(Unit::Bullet)).map(|thing| (thing, next));
     }
     if let Some(next) = words.any(at, "numbered list|numbered lists|ordered list|ordered lists|numbered items|numbered item|numbered steps|numbered step|numbered points|numbered point|list numbered|numeric list|numbered entries|numbered lines") {
         return unit(Unit::NumberedItem, next);
+    }
+    if low == "numbered" && words.is(at.wrapping_sub(1), ", (") && (words.is(at + 1, ". , ; ! )") || at + 1 == words.len()) {
+        return unit(Unit::NumberedItem, at + 1);
     }
     if low == "numbered" && words.is_word(at + 1) && !words.is(at + 1, "section sections paragraphs and from with") {
         return unit(Unit::NumberedItem, at + 2);
@@ -437,6 +441,9 @@ impl Reader<'_, '_, '_> {
                     if is_each {
                         return each(Some(unit));
                     }
+                } else if is_each && words.is(end, "per for in") && words.is_word(next) && !words.is(next, RATES) {
+                    // "One paragraph per planet": how many there are code cannot tell.
+                    return Scope::Unknown;
                 } else if words.is(next, UNKNOWN_PARTS) && (is_each || !words.is(next, "example examples")) {
                     return Scope::Unknown;
                 }
@@ -494,15 +501,30 @@ impl Reader<'_, '_, '_> {
                 return Scope::Unknown;
             }
             if low == "with" && words.is(at + 1, "a an") && words.is(at + 2, "title headline heading")
+                || is_in(low, "heading") && words.is(at.saturating_sub(1), "the its") && is_subject(words, at)
                 || is_in(low, "title headline") && is_subject(words, at) && !is_main_object(words, at)
             {
                 return Scope::Part(Which::First, Unit::Heading);
+            }
+            // "Two paragraphs, the first with three sentences"
+            if words.is(at.saturating_sub(1), "the")
+                && words.is(at + 1, "with of has having should must being contains containing at no in")
+                && let Some(which) = which(words, at)
+                && let Some(unit) = self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own)
+            {
+                return Scope::Part(which, unit);
             }
             if let Some(which) = which(words, at)
                 && let Some(unit) = part_unit(words, at + 1, list)
                 && Some(unit) != own
             {
                 return Scope::Part(which, unit);
+            }
+            if low == "subject" && words.low(at + 1) == "line" {
+                return Scope::Unknown;
+            }
+            if low == "none" && words.is(at + 1, "longer shorter of over with exceeding more") {
+                return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
             }
             if is_in(low, UNKNOWN_PARTS) && is_subject(words, at) && !is_main_object(words, at) {
                 return Scope::Unknown;
@@ -617,8 +639,9 @@ impl Reader<'_, '_, '_> {
                 sort = Sort::Range;
                 end = after;
             } else if let Some(after) = words.any(open, "or fewer|or less|or under|or shorter|or below|max|maximum|at most|at the most|at the very most|tops|and no more|no more|at max|and not more|and under|or lower|but no more|but not more|and not a word more|limit|cap|and no longer|or fewer than that|upper limit|is the limit|is the maximum|is the max|is the upper limit|is my limit") {
-                // "No more, no less" is exactly.
-                if let Some(exact) = words.any(after, ", no less|no less|and no less|and no fewer|or less|, no fewer|and no less|, not less|nor less") {
+                // "Five bullets, max 10 words each": that is of the next number.
+                if words.number(if words.low(after) == "." { after + 1 } else { after }).is_some() {
+                } else if let Some(exact) = words.any(after, ", no less|no less|and no less|and no fewer|or less|, no fewer|and no less|, not less|nor less") {
                     limit = Limit::Exactly(value);
                     sort = Sort::Exact;
                     end = exact;
@@ -628,7 +651,7 @@ impl Reader<'_, '_, '_> {
                     end = after;
                 }
             } else if let Some(after) = words.any(open, "or more|or longer|minimum|min|at least|and up|or over|or above|at the least|at the very least|at a minimum|and no fewer|no fewer|no less|is the minimum|and more|at minimum") {
-                if !words.is(after, "than , and") || words.is(open, "or minimum min at") {
+                if (!words.is(after, "than , and") || words.is(open, "or minimum min at")) && words.number(after).is_none() {
                     limit = Limit::AtLeast(value);
                     sort = Sort::Least;
                     end = after;
@@ -674,7 +697,8 @@ impl Reader<'_, '_, '_> {
                 limit = Limit::AtMost(value);
                 sort = Sort::Most;
             } else if matches!(thing, Thing::Unit(Unit::Word)) {
-                limit = Limit::About(value);
+                // "In one word" is no length that varies.
+                limit = if value == 1 { Limit::Exactly(1) } else { Limit::About(value) };
             } else if matches!(thing, Thing::Unit(Unit::Character | Unit::NonSpaceCharacter)) && words.is(at.saturating_sub(1), "in into inside") && words.is(at.saturating_sub(2), "fit fits fitting") {
                 limit = Limit::AtMost(value);
                 sort = Sort::Most;
@@ -855,10 +879,11 @@ impl Reader<'_, '_, '_> {
             Mood::Asked => true,
             Mood::Topic => {
                 let is_clear = matches!(sort, Sort::Least | Sort::Most | Sort::Under | Sort::Over | Sort::Range) || sort == Sort::Exact;
-                let is_adverbial = is_in(before, "in within using with into") && thing.is_length() && !is_attributive;
+                let lead = if is_in(before, "a an one") { words.back(at, 2) } else { before };
+                let is_adverbial = is_in(lead, "in within using with into") && thing.is_length() && !is_attributive;
                 let ends = next >= words.len()
                     || words.is_what(next, What::Sign)
-                    || words.is(next, "or and max maximum long total in each per but with please that using for to");
+                    || words.is(next, "or and max maximum long total in each per but with please that using for to of");
                 // "why tweets are limited to 280 characters"
                 let is_told = words.is(at.saturating_sub(1), "limited restricted capped to") && words.is(at.saturating_sub(2), "is are was were limited restricted capped")
                     || words.is(at, "limited restricted capped") && words.is(at.saturating_sub(1), "is are was were only");
@@ -961,7 +986,7 @@ impl Reader<'_, '_, '_> {
         let words = self.words;
         let skipped = (1..=4).take_while(|back| *back < at && words.is(at - back, "me us the out of my top down best your")).count();
         let verb = at.checked_sub(1 + skipped);
-        (at == 0 || verb.is_some_and(|verb| words.is(verb, "give suggest name list provide write share recommend offer propose invent generate create make produce find tell describe show present come think outline state explain mention identify include need want with brainstorm up for") || verb == 0 && words.is(0, "the top please")))
+        (at == 0 || verb.is_some_and(|verb| words.is(verb, "jot enumerate note collect give suggest name list provide write share recommend offer propose invent generate create make produce find tell describe show present come think outline state explain mention identify include need want with brainstorm up for") || verb == 0 && words.is(0, "the top please")))
             && self.asks(at)
     }
 
@@ -1037,6 +1062,12 @@ impl Reader<'_, '_, '_> {
         // "List three bullet points": they are bullets.
         if let Some((Thing::Unit(Unit::Bullet | Unit::NumberedItem | Unit::Item), _)) = counted(words, amount.next) {
             return None;
+        }
+        // "Three advantages and three disadvantages" are not three.
+        let more = (amount.next + 1..amount.next + 5).any(|at| words.is(at, "and") && words.number(at + 1).is_some() && words.is_word(at + 2) && thing(words, at + 2).is_none());
+        if more {
+            self.pass(at, amount.next);
+            return Some((amount.next, None));
         }
         let mut limit = amount.limit;
         if self.is_negated(at) {
@@ -1251,7 +1282,7 @@ impl Reader<'_, '_, '_> {
             start -= 1;
             steps += 1;
         }
-        words.is(start.saturating_sub(1), "as in use using with into format formatted include via through to produce make write give create return provide output present including add by list answer respond reply put just only but summarise want need prefer preferably me us structure") && start > 0
+        words.is(start.saturating_sub(1), "as in use using with into format formatted include via through to produce make write give create return provide output present including add by list answer respond reply put just only but consist consists be contain summarise want need prefer preferably me us structure") && start > 0
             || start == 0
             || words.is_what(start - 1, What::Sign)
     }
@@ -1365,7 +1396,7 @@ fn is_main_object(words: Words<'_>, at: usize) -> bool {
         if words.is(before, "write invent give create compose draft make suggest provide generate produce me need want craft come devise design propose offer pen think up find tell describe summarise summarize prepare explain answer of") {
             return !words.is(at.saturating_sub(1), "the its each your");
         }
-        if !words.is_word(before) || words.is(before, "include add with and plus followed by append the its each your in for") {
+        if !words.is_word(before) || words.is(before, "it include add with and plus followed by append the its each your in for") {
             return false;
         }
         start = before;
@@ -1375,8 +1406,8 @@ fn is_main_object(words: Words<'_>, at: usize) -> bool {
 
 /// The scope that stands before or behind a constraint on form, for the other matchers.
 impl Reader<'_, '_, '_> {
-    pub(super) fn part_before(&self, at: usize) -> Option<Option<(Which, Unit)>> {
-        match self.scope(at, at + 1, Thing::Sign("")) {
+    pub(super) fn part_before(&self, at: usize, to: usize) -> Option<Option<(Which, Unit)>> {
+        match self.scope(at, to, Thing::Sign("")) {
             Scope::Whole => None,
             Scope::Part(which, unit) => Some(Some((which, unit))),
             Scope::Unknown => Some(None),

@@ -49,7 +49,7 @@ impl Reader<'_, '_, '_> {
             return Some(0);
         }
         // "Only JSON": the adjective itself asks.
-        let asks = is_in(before, ASKING) || self.is_only(at);
+        let asks = is_in(before, ASKING) || before == "of" || self.is_only(at);
         if !asks {
             return None;
         }
@@ -69,6 +69,7 @@ impl Reader<'_, '_, '_> {
                 let knows = words.is(start.saturating_sub(2), "to i we when why people");
                 (!knows && !(before == "is" && !words.is(start.saturating_sub(2), "format output response answer"))).then_some(start - 1)
             }
+            "of" => (words.is(start.saturating_sub(2), "form") && start > 1).then_some(start - 1),
             "write" | "make" | "create" | "show" | "me" | "give" => Some(start - 1),
             "," => (start > 1 && words.is(at + 1, "only format . please output")  || at + 1 >= words.len() || words.is_what(at + 1, What::Sign)).then_some(start),
             _ => Some(start - 1),
@@ -166,6 +167,9 @@ impl Reader<'_, '_, '_> {
         let is_listed = words.is(next.wrapping_sub(1), ": named called ( titled be are");
         while found.len() < 40 {
             let start = next;
+            if words.number(next).is_some_and(|(_, end)| words.is(end, "rows row columns data records") || words.is(end + 1, "rows columns")) {
+                break;
+            }
             if words.is_what(next, What::Quoted) {
                 // A whole header within one pair of marks.
                 let text = self.text(next).trim();
@@ -228,7 +232,8 @@ impl Reader<'_, '_, '_> {
                 if !is_schema && !words.is(words.len().saturating_sub(1), ":") {
                     return None;
                 }
-                let span = self.instruction.spans.iter().find(|span| span.range.start >= sentence.range.end)?;
+                let spans = &self.instruction.spans;
+                let span = spans.get(spans.partition_point(|span| span.range.start < sentence.range.end))?;
                 let gap = self.instruction.slice(&(sentence.range.end..span.range.start));
                 if !gap.trim().is_empty() {
                     return None;
@@ -306,7 +311,8 @@ impl Reader<'_, '_, '_> {
     /// Columns and rows in a sentence of their own: "Five rows."
     pub(super) fn loose_shape(&mut self) {
         let words = self.words;
-        if words.len() == 0 || !self.asks(0) || phrase::somewhere(words, "table|csv|tsv|tables|spreadsheet") {
+        let is_here = self.found.iter().any(|one| matches!(one.constraint, Constraint::Csv { .. } | Constraint::Table { .. } | Constraint::Only { .. }));
+        if words.len() == 0 || !self.asks(0) || is_here {
             return;
         }
         let (columns, rows, _) = self.shape(0);
@@ -329,7 +335,7 @@ impl Reader<'_, '_, '_> {
                 }
                 let slot = if words.is(noun, "columns column fields") {
                     Some(&mut columns)
-                } else if words.is(noun, "rows row records entries lines") && !words.is(noun + 1, "of text") {
+                } else if words.is(noun, "rows row records") {
                     Some(&mut rows)
                 } else {
                     None
@@ -592,7 +598,7 @@ impl Reader<'_, '_, '_> {
     fn titles(&self, at: usize) -> Option<(Vec<String>, usize)> {
         let words = self.words;
         let mut next = at;
-        while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading that says saying should be must are ( following names and as exactly heading in this order —") {
+        while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading reads that says saying should be must are ( following names and as exactly heading in this order —") {
             next += 1;
         }
         let mut found = Vec::new();
@@ -803,7 +809,7 @@ impl Reader<'_, '_, '_> {
             // The parts: the number that stands before, or in the sentence before.
             let mut parts = None;
             let mut from = at;
-            for start in (0..words.len()).filter(|start| *start < at || *start > by) {
+            for start in 0..words.len() {
                 if self.mood(start) == Mood::Told {
                     continue;
                 }
@@ -906,7 +912,7 @@ impl Reader<'_, '_, '_> {
             if is_not {
                 constraint = Constraint::Not { constraint: Box::new(constraint) };
             }
-            match self.part_before(at) {
+            match self.part_before(at, end) {
                 None => self.push(constraint, at, end),
                 Some(Some((which, unit))) => {
                     let constraint = Constraint::Within { which, unit, constraint: Box::new(constraint) };
@@ -1015,7 +1021,7 @@ impl Reader<'_, '_, '_> {
             }
             constraint = Constraint::Not { constraint: Box::new(constraint) };
         }
-        match self.part_before(from) {
+        match self.part_before(from, end) {
             None => self.push(constraint, from, end),
             Some(Some((which, unit))) => {
                 let constraint = Constraint::Within { which, unit, constraint: Box::new(constraint) };

@@ -23,11 +23,11 @@ pub(super) const RESPONSES: &str = "answer answers response responses reply repl
     biography introduction intro overview outline guide script dialogue document page blog everything content length \
     table code block json object array header row rows column columns point points entry entries step steps tip tips \
     section sections verse riddle joke toast recap abstract statement announcement invitation advert ad pitch copy \
-    proposal template format plan newsletter review press release product total whole rest reasons reason ending \
+    proposal template format plan newsletter review press release product total whole rest reasons reason ending definition comparison obituary eulogy analysis commentary critique argument lesson lecture sermon question questions comment diary letter's profile reference recipe instruction instructions manual faq \
     opening beginning start end phrase phrases term terms keyword keywords letter letters name names expression lyrics monologue fable tale acrostic twister quiz narrative thing";
 
 /// Words that begin a request.
-const IMPERATIVES: &str = "write compose draft create make give provide list name explain describe summarise summarize sum \
+const IMPERATIVES: &str = "have write compose draft create make give provide list name explain describe summarise summarize sum \
     use keep include add start begin end finish answer respond reply return output produce generate put format structure \
     present avoid don't dont do never limit ensure wrap mention say tell translate convert compare discuss outline suggest \
     invent design show state define analyse analyze recommend recap retell rewrite rephrase paraphrase shorten expand \
@@ -132,7 +132,7 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     // "I wrote …", "We have …" against "I need …", "I want you to …".
     if is_in(first, "i we i'm i've i'd we've we're i'll we'd") {
         let mut verb = at + 1;
-        while words.is(verb, "really just also only would do still kindly 'd am") {
+        while words.is(verb, "really just also only would do still kindly 'd am don't not never") {
             verb += 1;
         }
         let wants = words.is(verb, "need want like expect require prefer request ask looking after appreciate love insist");

@@ -68,6 +68,9 @@ impl<'t> Reader<'_, 't, '_> {
                 let close = (item + 1..item + 7).find(|at| words.low(*at) == words.low(item))?;
                 texts.push(self.text_of(item + 1..close).to_owned());
                 next = close + 1;
+            } else if words.low(item) == "#" && words.is_word(item + 1) && words.is_glued(item + 1) {
+                texts.push(self.text_of(item..item + 2).to_owned());
+                next = item + 2;
             } else if let Some(kind) = bare.filter(|_| !is_quoted) {
                 let Some(end) = self.bare_item(item, kind, first) else { break };
                 texts.push(self.text_of(item..end).to_owned());
@@ -100,7 +103,7 @@ impl<'t> Reader<'_, 't, '_> {
         if matches!(kind, "letter" | "letters") {
             return (low.chars().count() == 1).then_some(at + 1);
         }
-        let not_named = "that which you i of in to for with from is are was were not must should appears used it we they count limit by at on \
+        let not_named = "and or but nor if so that which you i of in to for with from is are was were not must should appears used it we they count limit by at on \
             themselves meaning associated related below above only should appear choice listed provided given per long like can may";
         if is_in(low, not_named) {
             return None;
@@ -122,6 +125,25 @@ impl<'t> Reader<'_, 't, '_> {
 
     /// How often, from a place on: "at least twice", "exactly three times".
     fn times(&self, at: usize) -> Option<(Limit, usize)> {
+        if let Some((limit, next)) = self.times_here(at) {
+            // "At least twice but no more than four times"
+            if self.words.is(next, "but and")
+                && let Some((other, end)) = self.times_here(next + 1)
+                && let (Limit::AtLeast(low), Limit::AtMost(high)) = (limit, other)
+                && low <= high
+            {
+                return Some((Limit::Between(low, high), end));
+            }
+            return Some((limit, next));
+        }
+        // "… into your story at least four times"
+        if self.words.is(at, "in into throughout within across") {
+            return (2..=4).find_map(|ahead| self.times_here(at + ahead));
+        }
+        None
+    }
+
+    fn times_here(&self, at: usize) -> Option<(Limit, usize)> {
         let words = self.words;
         let at = words.any(at, "in your answer|in your response|in it|in the text|, and|,|in the story").unwrap_or(at);
         if let Some((value, next)) = words.times(at) {
@@ -172,6 +194,7 @@ impl<'t> Reader<'_, 't, '_> {
         self.postscripts();
         self.edges();
         self.first_and_last_words();
+        self.at_the_end();
         self.choices();
         self.named_texts();
         self.texts_first();
@@ -182,7 +205,7 @@ impl<'t> Reader<'_, 't, '_> {
         let behind = self.part_behind(to);
         let part = match behind {
             Some(part) => Some(Some(part)),
-            None => self.part_before(from),
+            None => self.part_before(from, to),
         };
         match part {
             None => self.push(constraint, from, to),
@@ -212,7 +235,9 @@ impl<'t> Reader<'_, 't, '_> {
             let mood = self.mood(at);
             let is_label = at == 0 && words.is(0, "keywords forbidden banned required words mandatory taboo phrases");
             // "Stay away from the word …", "steer clear of …"
-            let is_away = words.is(at, "from") && words.is(at.saturating_sub(1), "away") || words.is(at, "of") && words.is(at.saturating_sub(1), "clear free instead");
+            let is_away = words.is(at, "from") && words.is(at.saturating_sub(1), "away") || words.is(at, "of") && words.is(at.saturating_sub(1), "clear free instead")
+                || words.is(at, "never not") && words.low(at + 1) == "the" && words.is(at + 2, "word words phrase phrases term letter name")
+                || words.is(at, "out") && words.is(at.saturating_sub(1), "leave leaving");
             if self.is_used(at) || mood == Mood::Told || !(words.is(at, USES) || is_label || is_away) {
                 at += 1;
                 continue;
@@ -237,6 +262,7 @@ impl<'t> Reader<'_, 't, '_> {
         }
         let mut kind = None;
         let mut one_of = false;
+        let mut article = false;
         let mut steps = 0;
         if let Some(end) = words.any(next, "at least one of|one of|any of|at least one of the|either of|one or more of") {
             one_of = true;
@@ -257,6 +283,9 @@ impl<'t> Reader<'_, 't, '_> {
                 if words.is_what(next, What::Quoted) || !words.is(next, KINDS) || words.is(next, "word words") && kind == Some("word") {
                     break;
                 }
+            } else if words.is(next, "a an") {
+                article = true;
+                next += 1;
             } else if words.is(next, FILLERS) || words.is(next, "forbidden banned required mandatory taboo prohibited in any") && is_label || words.low(next) == "in" && verb == "work" || words.low(next) == "to" && verb == "nor" {
                 one_of |= words.is(next, "either");
                 next += 1;
@@ -269,8 +298,12 @@ impl<'t> Reader<'_, 't, '_> {
             return None;
         }
         let quoted = words.is_what(next, What::Quoted) || words.is(next, "* ** _ __");
+        // "With a word of thanks" names no word.
+        if article && !quoted {
+            return None;
+        }
         // "Write", "have" and "with" name a text only together with a noun.
-        if kind.is_none() && is_in(verb, "write have has having with name repeat or nor no") {
+        if kind.is_none() && is_in(verb, "write have has having with name repeat or nor no") && !(is_in(verb, "no write") && words.is_what(at + 1, What::Quoted) && self.is_negated(at + 1)) {
             return None;
         }
         if is_in(verb, "or nor") && !self.is_negated(at) && !is_in(verb, "nor") {
@@ -393,6 +426,7 @@ impl<'t> Reader<'_, 't, '_> {
             let Some(operands) = self.operands(start, Some(kind.as_str()).filter(|kind| is_kind && *kind != "phrase" && *kind != "name")) else { continue };
             let mut verb = operands.next;
             let mut negated = at > 0 && words.is(at - 1, "neither no") || at > 1 && words.is(at - 2, "neither no nor");
+            negated |= (at.saturating_sub(4)..at).any(|at| words.is(at, "let")) && self.is_negated(at);
             let mut modal = false;
             for _ in 0..5 {
                 if words.is(verb, "must should has have to needs shall ought can may cannot is are can't shouldn't mustn't need do does doesn't don't") {
@@ -402,7 +436,7 @@ impl<'t> Reader<'_, 't, '_> {
                 } else if words.is(verb, "not never") {
                     negated = true;
                     verb += 1;
-                } else if words.is(verb, "also only all be") {
+                } else if words.is(verb, "also only all be both each") {
                     verb += 1;
                 } else {
                     break;
@@ -555,6 +589,7 @@ impl<'t> Reader<'_, 't, '_> {
         let end;
         let sign = count::thing(words, next).and_then(|(thing, end)| match thing {
             count::Thing::Sign(text) => Some((text, end)),
+            count::Thing::Unit(Unit::Comma) => Some((",", end)),
             count::Thing::Unit(_) => None,
         });
         if kind == Some("mark") || sign.is_some() || words.any(next, "full stop|period").is_some() {
@@ -572,7 +607,7 @@ impl<'t> Reader<'_, 't, '_> {
             } else {
                 Constraint::Within { which: Which::Last, unit: Unit::Sentence, constraint: Box::new(question) }
             };
-            if part.is_some() || self.part_before(at).is_some() {
+            if part.is_some() || self.part_before(at, at + 1).is_some() {
                 return None;
             }
             of.push(question);
@@ -588,7 +623,7 @@ impl<'t> Reader<'_, 't, '_> {
                 return None;
             }
             let inside = kind == Some("letter");
-            if operands.texts.len() > 1 && starts && !negated && part.is_none() && self.part_before(at).is_none() {
+            if operands.texts.len() > 1 && starts && !negated && part.is_none() && self.part_before(at, at + 1).is_none() {
                 self.push(Constraint::Choice { options: operands.texts, place: Place::Start }, at, end);
                 return Some(end);
             }
@@ -659,8 +694,38 @@ impl<'t> Reader<'_, 't, '_> {
         Some(end)
     }
 
+    /// "Put "DONE" at the end", "at the very end, write "END"".
+    fn at_the_end(&mut self) {
+        let words = self.words;
+        for at in 0..words.len() {
+            if !words.is_what(at, What::Quoted) || !self.asks(at) || self.is_used(at) {
+                continue;
+            }
+            let verb = (1..=4).find(|back| *back <= at && words.is(at - back, "write put add place include say append insert print"));
+            let Some(verb) = verb.map(|back| at - back) else { continue };
+            if !(verb + 1..at).all(|at| words.is(at, "the word words phrase text line sentence marker exactly string")) || self.is_negated(verb + 1) {
+                continue;
+            }
+            let end = "at the end|at the very end|as the last line|as the last word|at the bottom|as the final line|as your last line|as the last sentence";
+            let start = "at the beginning|at the very beginning|at the start|at the very start|at the top|as the first line|as the first word|at the very top|as the first sentence";
+            let edge = |list: &str| {
+                let behind = words.any(at + 1, list).filter(|next| !words.is(*next, "of") || words.is(*next + 1, "your the it") && !words.is(*next + 2, "first second last title third"));
+                behind.or_else(|| {
+                    let before = if words.low(verb.wrapping_sub(1)) == "," { verb - 1 } else { verb };
+                    words.ends_before(before, list).map(|_| at + 1)
+                })
+            };
+            let text = self.text(at).to_owned();
+            if let Some(to) = edge(end) {
+                self.push(Constraint::Ends { text, inside_words: false, case_sensitive: false }, verb, to);
+            } else if let Some(to) = edge(start) {
+                self.push(Constraint::Starts { text, inside_words: false, case_sensitive: false }, verb, to);
+            }
+        }
+    }
+
     fn sentence_before(&self, at: usize) -> bool {
-        matches!(self.part_before(at), Some(Some((_, Unit::Sentence))))
+        matches!(self.part_before(at, at + 1), Some(Some((_, Unit::Sentence))))
     }
 
     /// "The first word must be X", "the last line should read 'Y'".
@@ -681,7 +746,12 @@ impl<'t> Reader<'_, 't, '_> {
             let mut next = noun + 1;
             let mut each = None;
             let mut is_said = false;
+            let is_made = words.is(at.saturating_sub(2), "make") && words.is(at.saturating_sub(1), "the your its");
             for _ in 0..8 {
+                if is_made && words.is_what(next, What::Quoted) {
+                    is_said = true;
+                    break;
+                }
                 if words.is(next, "each every") {
                     each = self.named_part(next);
                     next = each.map_or(next + 1, |(_, _, end)| end);
@@ -779,7 +849,7 @@ impl<'t> Reader<'_, 't, '_> {
         let Some(at) = (0..words.len()).find(|at| words.is(*at, "repeat restate repeating restating copy echo reproduce") && self.mood(*at) == Mood::Asked) else {
             return;
         };
-        if self.is_negated(at) {
+        if self.is_negated(at) || self.memory.has_repeat {
             return;
         }
         let noun = (at + 1..at + 9).find(|at| words.is(*at, "request question prompt instruction instructions query task assignment sentence wording line message"));
@@ -825,6 +895,7 @@ impl<'t> Reader<'_, 't, '_> {
             return;
         }
         let end = quoted.map_or(noun + 1, |quoted| quoted + 1);
+        self.memory.has_repeat = true;
         self.push(Constraint::Repeats { text: text.to_owned(), then_answer }, at, end);
     }
 
@@ -900,12 +971,13 @@ impl<'t> Reader<'_, 't, '_> {
             words.any(at, "then explain|then justify|then give|and explain|and say why|followed by|and justify|and give|then say|and why|with a reason|and then|and tell|then add|then elaborate|with an explanation|with a short explanation|before explaining|then describe").is_some()
         });
         // "Is water wet? Yes or no."
-        if (3..=5).contains(&words.len())
+        if words.len() >= 3
             && self.asks(0)
             && words.is(0, "yes true")
             && words.is(1, "or /")
             && words.is(2, "no false")
-            && (3..words.len()).all(|at| words.is(at, "only . ? ! please ,"))
+            && (3..words.len()).take(3).any(|at| words.is(at, ". ? ! , : —") || at + 1 == words.len())
+            && (3..words.len()).take_while(|at| !words.is(*at, ". ? ! , : —")).all(|at| words.is(at, "only please"))
         {
             let options = vec![self.text(0).to_owned(), self.text(2).to_owned()];
             self.push(Constraint::Choice { options, place: Place::Whole }, 0, 3);
@@ -929,7 +1001,7 @@ impl<'t> Reader<'_, 't, '_> {
         let answers = words.is(at, "answer respond reply output return say answers state print write response should be start begin");
         if answers {
             let mut next = at + 1;
-            while next < at + 9 && words.is(next, "exactly precisely only just simply with either by using the word words a single one be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
+            while next < at + 9 && words.is(next, "exactly precisely only just simply with either by using the word words a single one , be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
                 next += 1;
             }
             if words.is(at, "response should be start begin write") && next == at + 1 && !words.is(at, "be") {
@@ -1052,7 +1124,7 @@ impl<'t> Reader<'_, 't, '_> {
         };
         // Once options were named, "just the colour" is one of them.
         let short = !self.memory.options.is_empty() && words.len() <= 9
-            && phrase_only(words);
+            && (phrase_only(words) || words.ends_before(words.len().saturating_sub(1), "only").is_some());
         if short && let (Some(first), Some(last)) = (words.get(verb), words.get(words.len() - 1)) {
             self.memory.label_request = Some((false, first.range.start..last.range.end));
             return;
@@ -1060,7 +1132,7 @@ impl<'t> Reader<'_, 't, '_> {
         if !self.only_the_answer() || self.is_negated(verb + 1) {
             return;
         }
-        let Some(noun) = (verb..words.len()).find(|at| words.is(*at, "label letter option category name choice sentiment class word answer")) else {
+        let Some(noun) = (verb + 1..words.len()).find(|at| words.is(*at, "label letter option category name choice sentiment class word answer")) else {
             return;
         };
         let (Some(first), Some(last)) = (words.get(verb), words.get(noun)) else { return };
