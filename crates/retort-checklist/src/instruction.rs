@@ -16,6 +16,8 @@ const SHORT_QUOTATION: usize = 12;
 const MARKS_AHEAD: usize = 16;
 /// How far back a lead-in is read, in bytes.
 const LEAD_IN: usize = 400;
+/// How many words of it.
+const LEAD_WORDS: usize = 30;
 /// How often the end of a pair of tags is looked for in vain.
 const FAILED_TAGS: usize = 16;
 
@@ -384,7 +386,9 @@ fn lead_start(text: &str, start: usize, end: usize) -> usize {
 
 /// Whether the words before a colon say that a text to be worked on follows.
 fn leads_in(lead: &str, is_first: bool) -> bool {
-    let words: Vec<String> = lead.split_whitespace().map(plain).filter(|word| !word.is_empty()).collect();
+    let mut words: Vec<String> =
+        lead.split_whitespace().rev().take(LEAD_WORDS).map(plain).filter(|word| !word.is_empty()).collect();
+    words.reverse();
     let has = |list: &str| words.iter().any(|word| is_in(word, list));
     let Some(last) = words.last().map(String::as_str) else { return false };
     let is_text = |word: &str| is_in(word, TEXTS);

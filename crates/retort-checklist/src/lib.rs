@@ -19,6 +19,7 @@ mod code;
 mod constraint;
 mod csv;
 mod file;
+mod extract;
 mod finding;
 mod generate;
 mod instruction;
@@ -44,6 +45,7 @@ pub use checklist::{
 pub use code::{CodeCheck, code_check};
 pub use constraint::{Case, Constraint, InvalidConstraint, MAX_DEPTH, Place, Unit, Which};
 pub use file::{ChecklistReading, ChecklistWriteError, read_checklist};
+pub use extract::{Extracted, extract};
 pub use finding::{Finding, MAX_EVIDENCE, Verdict};
 pub use generate::{MAX_PER_SKILL, MAX_HARD, Parts, Wanted, generate, hard};
 pub use json::SCHEMA_KEYWORDS;
