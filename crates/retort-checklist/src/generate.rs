@@ -97,7 +97,9 @@ pub fn hard(wanted: &Wanted<'_>) -> Checklist {
     let drafts = Drafts::new(&Wanted { skills: chosen, ..*wanted });
     let mut pools: Vec<(Skill, Vec<Item>)> = Vec::new();
     for skill in distinct(chosen) {
-        let of_skill = |items: &[Item]| items.iter().filter(|item| item.skill == Some(skill)).cloned().collect::<Vec<_>>();
+        let of_skill = |items: &[Item]| {
+            items.iter().filter(|item| item.skill == Some(skill)).cloned().collect::<Vec<_>>()
+        };
         // What the instance itself says comes before what the skill asks everywhere.
         let mut pool = of_skill(&drafts.requests);
         pool.extend(of_skill(&drafts.reference));
@@ -193,9 +195,7 @@ impl Drafts {
             .reference
             .filter(|_| wanted.parts.reference)
             .into_iter()
-            .flat_map(|text| {
-                points(text).into_iter().map(move |point| (passage(text, &point.range), point))
-            })
+            .flat_map(|text| points(text).into_iter().map(move |point| (passage(text, &point.range), point)))
             .map(|(passage, point)| {
                 let natural: &[Skill] = if point.is_answer {
                     &[Skill::LogicalCorrectness, Skill::Factuality, Skill::Completeness]
@@ -206,12 +206,17 @@ impl Drafts {
             })
             .collect();
         let by_skill = if wanted.parts.skills {
-            let is_length = |constraint: &&Constraint| skills_of(constraint).first() == Some(&Skill::Conciseness);
+            let is_length =
+                |constraint: &&Constraint| skills_of(constraint).first() == Some(&Skill::Conciseness);
             let length = constraints.iter().filter_map(|item| item.constraint.as_ref()).find(is_length);
-            let instance = Instance::new(&instruction, wanted.reference, count, length.map(Constraint::question));
+            let instance =
+                Instance::new(&instruction, wanted.reference, count, length.map(Constraint::question));
             let items = |skill: Skill| {
                 let questions = instance.questions(skill);
-                questions.into_iter().map(|question| draft(Origin::Skill, question, Some(skill), None)).collect()
+                questions
+                    .into_iter()
+                    .map(|question| draft(Origin::Skill, question, Some(skill), None))
+                    .collect()
             };
             skills.iter().map(|skill| (*skill, items(*skill))).collect()
         } else {
@@ -232,7 +237,11 @@ fn extracted(_instruction: &str) -> Vec<(Constraint, Range<usize>)> {
 }
 
 fn distinct(skills: &[Skill]) -> impl Iterator<Item = Skill> {
-    skills.iter().enumerate().filter(|(at, skill)| !skills.iter().take(*at).any(|known| known == *skill)).map(|(_, skill)| *skill)
+    skills
+        .iter()
+        .enumerate()
+        .filter(|(at, skill)| !skills.iter().take(*at).any(|known| known == *skill))
+        .map(|(_, skill)| *skill)
 }
 
 /// The skills that a constraint shows, the closest first.
@@ -242,12 +251,24 @@ fn skills_of(constraint: &Constraint) -> &'static [Skill] {
     const WISH: &[Skill] = &[Skill::Comprehension];
     match constraint {
         Constraint::Count { what, limit } => match (what, limit.canonical()) {
-            (Unit::Word | Unit::Sentence | Unit::Paragraph | Unit::Line | Unit::Character | Unit::NonSpaceCharacter, Limit::AtMost(_)) => LENGTH,
+            (
+                Unit::Word
+                | Unit::Sentence
+                | Unit::Paragraph
+                | Unit::Line
+                | Unit::Character
+                | Unit::NonSpaceCharacter,
+                Limit::AtMost(_),
+            ) => LENGTH,
             (Unit::Heading | Unit::Table | Unit::Bullet | Unit::NumberedItem | Unit::Item, _) => FORM,
             _ => WISH,
         },
         Constraint::Within { which: Which::Each, constraint, .. } => skills_of(constraint),
-        Constraint::Table { .. } | Constraint::Heading { .. } | Constraint::Sections { .. } | Constraint::NumberedSections { .. } | Constraint::Divided { .. } => FORM,
+        Constraint::Table { .. }
+        | Constraint::Heading { .. }
+        | Constraint::Sections { .. }
+        | Constraint::NumberedSections { .. }
+        | Constraint::Divided { .. } => FORM,
         _ => WISH,
     }
 }
@@ -256,7 +277,15 @@ fn skills_of(constraint: &Constraint) -> &'static [Skill] {
 fn finished(wanted: &Wanted<'_>, drafts: Vec<Item>) -> Checklist {
     let mut items = without_doubles(drafts);
     // Control characters of the texts would make questions that no checklist may have.
-    items.retain(|item| is_one_line(&item.question));
+    for text in
+        items.iter_mut().flat_map(|item| [Some(&mut item.question), item.condition.as_mut()]).flatten()
+    {
+        if !is_one_line(text) {
+            let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+            *text = text.split(is_break).collect::<Vec<_>>().join(" ").trim().to_owned();
+        }
+    }
+    items.retain(|item| item.condition.as_ref().is_none_or(|condition| !condition.is_empty()));
     number(&mut items);
     let mut hash = String::with_capacity(64);
     for byte in Sha256::digest(wanted.instruction.as_bytes()) {

@@ -32,8 +32,8 @@ mod reference;
 mod requests;
 mod score;
 mod segment;
-mod skills;
 mod similar;
+mod skills;
 mod text;
 mod verify;
 
@@ -45,7 +45,7 @@ pub use code::{CodeCheck, code_check};
 pub use constraint::{Case, Constraint, InvalidConstraint, MAX_DEPTH, Place, Unit, Which};
 pub use file::{ChecklistReading, ChecklistWriteError, read_checklist};
 pub use finding::{Finding, MAX_EVIDENCE, Verdict};
-pub use generate::{MAX_PER_SKILL, MAX_HARD, Parts, Wanted, generate, hard};
+pub use generate::{MAX_HARD, MAX_PER_SKILL, Parts, Wanted, generate, hard};
 pub use json::SCHEMA_KEYWORDS;
 pub use language::languages;
 pub use limit::{ABOUT_PERCENT, Limit};
