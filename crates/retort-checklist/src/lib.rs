@@ -18,6 +18,7 @@ mod checklist;
 mod code;
 mod constraint;
 mod csv;
+mod extract;
 mod file;
 mod finding;
 mod generate;
@@ -43,6 +44,7 @@ pub use checklist::{
 };
 pub use code::{CodeCheck, code_check};
 pub use constraint::{Case, Constraint, InvalidConstraint, MAX_DEPTH, Place, Unit, Which};
+pub use extract::{Extracted, extract};
 pub use file::{ChecklistReading, ChecklistWriteError, read_checklist};
 pub use finding::{Finding, MAX_EVIDENCE, Verdict};
 pub use generate::{MAX_HARD, MAX_PER_SKILL, Parts, Wanted, generate, hard};

@@ -1,0 +1,314 @@
+//! Whether a sentence asks something of the response at a place, or only tells, quotes or wonders.
+
+use super::count;
+use super::token::{What, Words};
+use crate::instruction::is_in;
+
+/// How a token is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mood {
+    /// Something is asked of the response.
+    Asked,
+    /// What the response is about: only clear limits are taken there.
+    Topic,
+    /// What somebody says, does, or is allowed: nothing is taken there.
+    Told,
+}
+
+/// What a response, or its parts, may be called.
+pub(super) const RESPONSES: &str = "answer answers response responses reply replies output text essay story poem letter \
+    email message post article summary list paragraph paragraphs sentence sentences line lines bullet bullets item items \
+    word words title heading headings result report description explanation review speech note haiku limerick tweet \
+    caption slogan blurb headline piece composition draft translation version song ballad sonnet account memo bio \
+    biography introduction intro overview outline guide script dialogue document page blog everything content length \
+    table code block json object array header row rows column columns point points entry entries step steps tip tips \
+    section sections verse riddle joke toast recap abstract statement announcement invitation advert ad pitch copy \
+    proposal template format plan newsletter review press release product total whole rest reasons reason ending \
+    opening beginning start end lyrics monologue fable tale acrostic twister quiz narrative thing";
+
+/// Words that begin a request.
+const IMPERATIVES: &str = "write compose draft create make give provide list name explain describe summarise summarize sum \
+    use keep include add start begin end finish answer respond reply return output produce generate put format structure \
+    present avoid don't dont do never limit ensure wrap mention say tell translate convert compare discuss outline suggest \
+    invent design show state define analyse analyze recommend recap retell rewrite rephrase paraphrase shorten expand \
+    condense reword classify pick choose select decide repeat restate print enclose surround please pls kindly let stick aim \
+    cap restrict leave omit skip organise organize divide split separate mark number highlight bold italicise italicize close open conclude sign \
+    finish insert weave incorporate feature work employ follow prepare develop devise imagine act pretend assume be consider \
+    introduce advertise congratulate invite apologise apologize thank ask pose export extract render display respect \
+    help plan review critique evaluate assess argue defend refute persuade narrate report quote cite rank sort group arrange \
+    order label tag capitalise capitalize type spell capture pen craft formulate phrase express offer share teach illustrate \
+    elaborate clarify break address cover focus talk speak go try remember note finally also then first next now only just \
+    simply always fit cut reduce trim stay drop exclude refrain wrap lead begin derive solve calculate compute find identify \
+    prove turn change correct proofread fix edit improve polish jot bullet tabulate typeset hold ditch crown round top lay \
+    set fill complete supply deliver submit send reformat post announce warn remind greet welcome respond echo copy propose \
+    brainstorm picture rhyme sketch map chart draw build construct code implement debug document";
+
+const REPORTS: &str = "says said say tells told claims claimed insists insisted thinks thought believes believed asked asks \
+    recommends recommended suggested suggests demanded demands advised advises argues argued stated states wrote writes \
+    complained complains mentioned explained announced reads heard learned read requires required wants wanted expects \
+    expected instructed forbids allows allowed prefers preferred keeps likes hates loves lets";
+
+const QUESTION_WORDS: &str = "what why how who whom whose which when where is are was were do does did can could should \
+    would will has have had am may might what's who's where's how's isn't aren't doesn't didn't whats";
+
+fn is_break(words: Words<'_>, at: usize) -> bool {
+    words.is_what(at, What::Sign) && is_in(words.low(at), ", ; : — ( ) . ! ? - •")
+}
+
+/// The mood at each token.
+pub(super) fn moods(words: Words<'_>, is_question: bool) -> Vec<Mood> {
+    let length = words.len();
+    let mut moods = vec![Mood::Asked; length];
+    // Main clauses stand between semicolons and the like, and where "so" or "please" takes the word again.
+    let mut start = 0;
+    while start < length {
+        let end = (start..length)
+            .find(|at| {
+                *at > start
+                    && (words.is(*at, "; : — !")
+                        || words.is(*at, ",") && takes_the_word(words, *at + 1)
+                        || words.is(*at, "but so and then") && takes_the_word(words, *at + 1) && !words.is(*at + 1, "do"))
+            })
+            .unwrap_or(length);
+        let is_last = (end..length).all(|at| words.is_what(at, What::Sign));
+        clause(words, start, end, is_question && is_last, &mut moods);
+        start = end + 1;
+    }
+    topics(words, &mut moods);
+    moods
+}
+
+/// Whether a request begins here, behind a comma or an "and".
+fn takes_the_word(words: Words<'_>, at: usize) -> bool {
+    words.is(at, "please pls kindly")
+        || words.is(at, "so and but then now") && (words.is(at + 1, "please pls can could keep write give make use"))
+        || words.is(at, "can could would will") && words.is(at + 1, "you u")
+        || words.is(at, "write keep use give make answer respond reply summarise summarize suggest help")
+            && !words.is(at.saturating_sub(2), "to")
+}
+
+/// The mood of a main clause.
+fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: &mut [Mood]) {
+    let mut tell = |from: usize, to: usize| {
+        for mood in moods.iter_mut().take(to).skip(from) {
+            *mood = Mood::Told;
+        }
+    };
+    let mut at = start;
+    while at < end
+        && (words.is_what(at, What::Sign)
+            || words.is(at, "please pls kindly hey hi hello ok okay so and but then now also well yo finally lastly additionally furthermore moreover actually however important note nb remember btw still again"))
+    {
+        at += 1;
+    }
+    let first = words.low(at);
+    // "Can you …", "Would you mind …", "Could I get …": requests in the form of questions.
+    if is_in(first, "can could would will may might") && words.is(at + 1, "you u ya we i") {
+        if words.is(at + 1, "i we") && !words.is(at + 2, "have get see please ask request") {
+            tell(at, end);
+        }
+        return;
+    }
+    // An opening such as "In one sentence," stands before the question.
+    let mut asked = at;
+    if is_in(first, "in using with within under at as for") || words.number(at).is_some() {
+        if let Some(comma) = (at..end.min(at + 14)).find(|at| words.is(*at, ", :")) {
+            asked = comma + 1;
+        }
+    }
+    let opener = words.low(asked);
+    let is_contracted = is_in(opener, "what's who's where's how's");
+    if is_in(opener, QUESTION_WORDS)
+        && (is_question || is_in(opener, "what why how who") || is_contracted)
+        && !(is_in(opener, "do have") && !words.is(asked + 1, "you i we they people") || opener == "whose")
+    {
+        question(words, asked, end, &mut tell);
+        return;
+    }
+    if words.ends_before(at + 2, "according to").is_some() {
+        tell(at, end);
+        return;
+    }
+    // "I wrote …", "We have …" against "I need …", "I want you to …".
+    if is_in(first, "i we i'm i've i'd we've we're i'll we'd") {
+        let mut verb = at + 1;
+        while words.is(verb, "really just also only would do still kindly 'd am") {
+            verb += 1;
+        }
+        let wants = words.is(verb, "need want like expect require prefer request ask looking after appreciate love insist");
+        let own = words.low(verb + 1) == "to" && !words.is(verb + 2, "see get have receive ask request hear");
+        if !wants || own || (first == "i've" || first == "we've") {
+            tell(at, end);
+        }
+        return;
+    }
+    if is_in(first, IMPERATIVES) && !(first == "note" && words.is(at + 1, "that")) {
+        return;
+    }
+    // A statement: does it speak of the response?
+    let verb = (at..end.min(at + 16)).find(|at| {
+        is_in(
+            words.low(*at),
+            "is are was were has have had can could may might must should shall will needs need does do did contains consists cannot won't wouldn't isn't aren't wasn't ought got went gets gives takes uses lets",
+        ) || is_in(words.low(*at), REPORTS) && *at > start
+    });
+    let Some(verb) = verb else { return };
+    if (at..verb).any(|at| words.is(at, ",")) && words.number(at).is_some() {
+        return;
+    }
+    let low = words.low(verb);
+    let subject = at..verb;
+    let names = |list: &str| subject.clone().any(|at| words.is(at, list));
+    if is_in(low, REPORTS) && !is_in(low, "need needs") {
+        // "The text reads well": whoever speaks, it is not the one who asks.
+        let is_request = names("it you your that which") || words.is(verb, "say read") && names("should must");
+        let is_plural_noun = is_in(low, "states reports reads keeps likes");
+        if !is_request && !(is_plural_noun && words.is_what(verb + 1, What::Sign)) {
+            tell(at, end);
+        }
+        return;
+    }
+    let speaks_of_response = names("it you your u each every no all there everything nothing neither this these only")
+        || names(RESPONSES) && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
+    let is_past = is_in(low, "was were had did got went wasn't")
+        || is_in(low, "has have") && words.is(verb + 1, "been");
+    let is_owned = is_in(first, "my our his her their")
+        && !(subject.clone().any(|at| words.is(at, "answer response reply output summary")));
+    let describes = is_in(first, "this these")
+        && is_in(low, "is are has have contains consists")
+        && !words.is(verb + 1, "to");
+    if is_past || is_owned || describes || !speaks_of_response {
+        tell(at, end);
+    }
+}
+
+/// In a question only an ending such as "in two sentences" asks something of the response.
+fn question(words: Words<'_>, start: usize, end: usize, tell: &mut impl FnMut(usize, usize)) {
+    let last = (start..end).rev().find(|at| !words.is_what(*at, What::Sign)).map_or(start, |at| at + 1);
+    let wonders = words.low(start) == "how"
+        && words.is(start + 1, "many much long do can to should does")
+        && !words.ends_before(start + 3, "how do you|how does a|how does the|how does an").is_some()
+        && !(words.low(start + 1) == "does");
+    let is_open = words.is(start, "what why how who what's whats who's") && !wonders;
+    for at in (start + 1..last).rev().take(14) {
+        let is_apart = words.is(at - 1, ", ( —");
+        if !(is_apart || is_open) || !(words.is(at, "in using within with at max under") || is_apart) {
+            continue;
+        }
+        let begins = if words.is(at, "in using within with") { at + 1 } else { at };
+        if let Some(limit) = count::limit(words, begins)
+            && let Some((thing, next)) = count::counted(words, limit.next)
+            && (next >= last || words.is(next, ", ) and or max maximum in with please") || is_apart)
+            && (thing.is_length() || is_apart)
+        {
+            tell(start, at);
+            return;
+        }
+        // "…, as bullet points?", "…? Answer in French"
+        if is_apart && words.is(at, "as in with using") {
+            tell(start, at);
+            return;
+        }
+    }
+    tell(start, end);
+}
+
+const MAKERS: &str = "function script program code class query tool app parser method command macro regex workflow loop \
+    library library api algorithm procedure bot website form page snippet routine module package component test tests \
+    expression system software formula spreadsheet";
+
+/// Marks what the response is about, and what others do or may do.
+fn topics(words: Words<'_>, moods: &mut [Mood]) {
+    let mut mood = None;
+    for at in 0..words.len() {
+        let joins = words.is(at, "and but then or") && takes_the_word_again(words, at + 1);
+        if is_break(words, at) || joins {
+            mood = None;
+        }
+        let low = words.low(at);
+        let before = words.back(at, 1);
+        let counts = || {
+            count::limit(words, at + 1)
+                .is_some_and(|limit| count::counted(words, limit.next).is_some() || words.low(limit.next) == "%")
+        };
+        let next = match low {
+            "who" | "whom" => Some(Mood::Told),
+            "that" | "which" | "to" | "for" if is_in(before, MAKERS) && !(low == "for" && before == "code") => Some(Mood::Told),
+            "that" | "which" | "whose" | "where" => relative(words, at, mood),
+            "about" | "on" | "regarding" | "concerning" | "describing" | "explaining" | "featuring" | "around"
+                if !counts() && !(low == "on" && words.is(at + 1, "separate a new its"))
+                    && !(low == "on" && words.is(before_at(at), "end finish close carry")) =>
+            {
+                Some(Mood::Topic)
+            }
+            "how" | "what" | "why" | "whether" | "when" if at > 0 && is_in(before, "explain describe tell me us discuss show know outline teach of on about state and define say summarise summarize them him her report") => {
+                Some(if low == "how" && words.is(at + 1, "to many much long") { Mood::Told } else { Mood::Topic })
+            }
+            "not" | "needn't" if (low == "needn't" || before == "need") => Some(Mood::Told),
+            "have" | "need" if is_in(before, "don't doesn't not dont") && words.is(at + 1, "to") => Some(Mood::Told),
+            "necessarily" | "optional" | "optionally" => Some(Mood::Told),
+            "need" if before == "no" => Some(Mood::Told),
+            "worry" if is_in(before, "don't not dont never") => Some(Mood::Told),
+            "feel" if words.low(at + 1) == "free" => Some(Mood::Told),
+            "fine" | "ok" | "okay" | "alright" | "welcome" | "acceptable" if is_in(before, "it's is that's are be you're totally perfectly") => Some(Mood::Told),
+            "may" | "can" | "could" | "might" if before == "you" && at > 1 || (before == "you" && at == 1) => {
+                // A permission; with a most it is a limit.
+                let is_limit = (at + 1..words.len().min(at + 8))
+                    .any(|at| words.is(at, "most to than maximum max only not never no neither") || words.is(at, "up"));
+                let asks = words.back(at, 2).is_empty() && words.is(at, "can could") && false;
+                (!is_limit && !asks).then_some(Mood::Told)
+            }
+            "unlike" | "like" if low == "unlike" => Some(Mood::Told),
+            _ => None,
+        };
+        if let Some(next) = next {
+            // A story does not leave what is told within it.
+            mood = Some(if mood == Some(Mood::Told) { Mood::Told } else { next });
+        }
+        if let (Some(mood), Some(slot)) = (mood, moods.get_mut(at))
+            && *slot != Mood::Told
+        {
+            *slot = mood;
+        }
+    }
+}
+
+const fn before_at(at: usize) -> usize {
+    at.saturating_sub(1)
+}
+
+fn takes_the_word_again(words: Words<'_>, at: usize) -> bool {
+    let at = if words.is(at, "then also please finally") { at + 1 } else { at };
+    words.is(at, IMPERATIVES) || words.is(at, "in") && (words.number(at + 1).is_some() || words.is(at + 1, "at no under"))
+}
+
+/// "A poem that has …" asks something of the poem, "a woman that …" does not.
+fn relative(words: Words<'_>, at: usize, mood: Option<Mood>) -> Option<Mood> {
+    let low = words.low(at);
+    let before = words.back(at, 1);
+    if low == "which" && is_in(before, "in of") {
+        // "A speech in which the word … appears".
+        let noun = words.back(at, 2);
+        return if is_in(noun, RESPONSES) || mood.is_none() { None } else { mood };
+    }
+    if is_in(before, RESPONSES) || before.is_empty() || before == "," {
+        return None;
+    }
+    if low == "that" && is_in(before, "ensure sure make see check note so such remember say ensuring but and is be") {
+        return None;
+    }
+    if low == "whose" {
+        let part = (at + 1..at + 4).any(|at| words.is(at, "line lines sentence sentences title paragraph paragraphs word words heading headings stanza"));
+        return if part { Some(Mood::Asked) } else { Some(Mood::Told) };
+    }
+    // "A poem about clocks that has exactly eight lines."
+    let speaks_of_form = (low == "that" || low == "which")
+        && words.is(at + 1, "has have is contains consists uses ends starts begins rhymes fits does doesn't includes avoids never opens closes contain use start end begin")
+        && (0..at).rev().take(REACH_BACK).any(|at| words.is(at, RESPONSES));
+    if speaks_of_form {
+        return Some(Mood::Asked);
+    }
+    Some(Mood::Told)
+}
+
+const REACH_BACK: usize = 16;
