@@ -68,4 +68,5 @@ pub use rubric::{Rubric, RubricOption};
 pub use scale::{Scale, ScaleError};
 pub use select::{SelectError, builtin, overall, select};
 pub use skill::{Ability, Skill};
+pub use wording::slug;
 pub use write::{WriteError, to_json, to_toml};

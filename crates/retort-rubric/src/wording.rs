@@ -127,9 +127,9 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// An id made from a name: lower-case letters and digits, everything between them one `_`; at most 64
-/// characters; empty if the name has neither letter nor digit.
-pub(crate) fn slug(name: &str) -> String {
+/// The id that [`read`](crate::read) makes from a name: lower-case letters and digits, everything between them one
+/// `_`; at most 64 characters; empty if the name has neither letter nor digit.
+pub fn slug(name: &str) -> String {
     let mut id = String::new();
     let mut count = 0;
     for character in name.chars().flat_map(char::to_lowercase) {
