@@ -13,7 +13,7 @@ use crate::reference::points;
 use crate::requests::requests;
 use crate::similar::{similar_words, words};
 use crate::skills::Instance;
-use crate::{AnswerForm, Checklist, Constraint, Item, Limit, Origin, Unit, Which};
+use crate::{AnswerForm, Checklist, Constraint, Extracted, Item, Limit, Origin, Unit, Which, extract};
 
 /// The most items that are made for one skill; FLASK-Hard has at most five subquestions.
 pub const MAX_PER_SKILL: usize = 5;
@@ -151,7 +151,7 @@ impl Drafts {
         let passage = |text: &str, range: &Range<usize>| {
             text.get(range.clone()).map(|passage| passage.split_whitespace().collect::<Vec<_>>().join(" "))
         };
-        let extracted = extracted(wanted.instruction);
+        let extracted = extract(wanted.instruction);
         let draft = |origin, question: String, skill, passage| Item {
             origin,
             skill,
@@ -160,8 +160,8 @@ impl Drafts {
         };
         let constraints: Vec<Item> = extracted
             .iter()
-            .filter(|(constraint, _)| constraint.check().is_ok())
-            .map(|(constraint, range)| Item {
+            .filter(|found| found.constraint.check().is_ok())
+            .map(|Extracted { constraint, passage: range }| Item {
                 constraint: Some(constraint.clone()),
                 ..draft(
                     Origin::Constraint,
@@ -173,7 +173,7 @@ impl Drafts {
             .collect();
         // What is not made an item has to be asked.
         let covered: Vec<Range<usize>> = if wanted.parts.constraints {
-            extracted.iter().map(|(_, range)| range.clone()).collect()
+            extracted.iter().map(|found| found.passage.clone()).collect()
         } else {
             Vec::new()
         };
@@ -229,11 +229,6 @@ impl Drafts {
             skills: by_skill,
         }
     }
-}
-
-/// What code can verify, and where the instruction says it.
-fn extracted(_instruction: &str) -> Vec<(Constraint, Range<usize>)> {
-    Vec::new()
 }
 
 fn distinct(skills: &[Skill]) -> impl Iterator<Item = Skill> {

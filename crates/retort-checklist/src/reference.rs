@@ -367,7 +367,7 @@ fn stands_alone(text: &str, within: usize) -> bool {
         "if when because although though since while as unless whether by to for with in on after before",
     );
     let verb = words().take(within).position(|word| is_in(&word, FINITE));
-    !is_in(&first, PRONOUNS) && !is_dependent && verb.is_some_and(|at| at > 0) && words().count() >= 3
+    !is_in(&first, PRONOUNS) && !is_dependent && verb.is_some_and(|at| at > 0) && words().nth(2).is_some()
 }
 
 fn claim(text: &str, is_item: bool, small: &HashSet<&str>) -> Option<String> {

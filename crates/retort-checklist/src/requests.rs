@@ -3,9 +3,11 @@
 //! By rules over words, without a grammar: where the rules cannot be sure of a sentence's shape, they keep it whole and
 //! quote it, because a question that repeats the instruction's own words is never wrong, and a bad inversion is.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use crate::instruction::{Instruction, is_in};
+use crate::instruction::{self, Instruction};
 use crate::question::quoted;
 
 /// The most asks that are kept of one instruction.
@@ -28,7 +30,47 @@ pub(crate) struct Ask {
 }
 
 /// Verbs that ask for something wherever they stand at the head of a clause.
-const VERBS: &str = "explain describe compare recommend suggest include avoid give tell identify discuss analyze analyse \
+const VERBS: Class = Class(0);
+
+/// Words that are verbs at the head of a sentence, and elsewhere only before an object that shows it.
+const VERBS_OR_NOUNS: Class = Class(1);
+
+/// Verbs that need no object.
+const ALONE: Class = Class(2);
+
+/// What a person does in the mind: nothing that a response would show.
+const SILENT: Class = Class(3);
+
+/// What makes a new text; with an object it is plainer to say that the response gives it.
+const MAKING: Class = Class(4);
+
+/// Words that stand before the words that matter.
+const OPENERS: Class = Class(5);
+
+const WH: Class = Class(6);
+const AUXILIARIES: Class = Class(7);
+const FORMS_OF_BE: Class = Class(8);
+const MODALS: Class = Class(9);
+const PREPOSITIONS: Class = Class(10);
+const ARTICLES: Class = Class(11);
+const DETERMINERS: Class = Class(12);
+
+/// Parts and kinds of a response: what stands before "should" where a response is spoken of.
+const PARTS: Class = Class(13);
+
+/// Behind these, "if" means "whether".
+const ASKING: Class = Class(14);
+
+/// Verbs whose objects may be given as a list below.
+const LEADS: Class = Class(15);
+
+/// What may remain of a clause beside what code verifies without there being anything else to ask.
+const LIGHT: Class = Class(16);
+
+/// The words of each class, in the order of their numbers.
+const CLASSES: [&str; 17] = [
+    // VERBS
+    "explain describe compare recommend suggest include avoid give tell identify discuss analyze analyse \
     provide create generate compose write translate summarise summarize rewrite rephrase paraphrase reword proofread \
     convert calculate compute solve find determine evaluate assess classify categorise categorize extract define \
     demonstrate illustrate justify prove derive mention choose select pick add remove replace ensure make keep ask argue \
@@ -40,66 +82,111 @@ const VERBS: &str = "explain describe compare recommend suggest include avoid gi
     construct formulate pose let put omit skip ignore exclude restate redact capitalise capitalize punctuate transform \
     emphasise emphasize acknowledge refuse decline admit express convey maintain preserve follow congratulate greet \
     incorporate reference imitate mimic debug correct fix fill relate connect refer stick start spell visualise \
-    visualize enumerate weigh contrast pretend respond roleplay elaborate finish tabulate sketch";
-
-/// Words that are verbs at the head of a sentence, and elsewhere only before an object that shows it.
-const VERBS_OR_NOUNS: &str = "list name state outline plan design draft report note test answer order group structure link \
+    visualize enumerate weigh contrast pretend respond roleplay elaborate finish tabulate sketch",
+    // VERBS_OR_NOUNS
+    "list name state outline plan design draft report note test answer order group structure link \
     model map graph plot sign show offer use quote reply return address end close open complete check format limit focus \
     present detail label mark number count sum break split rank rate score grade review rate phrase set take get turn \
     change move leave repeat send read run print output round cover support back base sort match build form draw talk \
     speak walk act summarise detail question stress title script code rate separate account look treat pay do be have \
-    trace reflect research work try";
-
-/// Verbs that need no object.
-const ALONE: &str = "explain respond apologise apologize continue elaborate conclude";
-
-/// What a person does in the mind: nothing that a response would show.
-const SILENT: &str = "consider imagine suppose assume think read note remember look pretend recall picture";
-
-/// What makes a new text; with an object it is plainer to say that the response gives it.
-const MAKING: &str = "write compose create draft generate produce craft develop prepare design invent build provide construct make";
-
-/// Words that stand before the words that matter.
-const OPENERS: &str = "please then also next finally first firstly second secondly third thirdly lastly last afterwards now and \
-    but so ok okay additionally furthermore moreover kindly just further instead therefore or plus always too";
-
-const WH: &str = "what why how when where who whom whose which what's who's where's how's why's when's";
-const AUXILIARIES: &str = "is are was were do does did can could should would will must may might has have had am isn't aren't \
-    wasn't weren't don't doesn't didn't can't couldn't shouldn't wouldn't won't";
-const FORMS_OF_BE: &str = "is are was were";
-const MODALS: &str = "can could should would will must may might";
-const PREPOSITIONS: &str = "in on at by for from of to with within under over about as using based given during before after \
-    between without through like via per into among against regarding concerning assuming starting drawing besides since";
-const ARTICLES: &str = "a an another one two three four five six seven eight nine ten some several";
-const DETERMINERS: &str = "a an the my your its their his her our this these those that each every all both any some several no \
+    trace reflect research work try",
+    // ALONE
+    "explain respond apologise apologize continue elaborate conclude",
+    // SILENT
+    "consider imagine suppose assume think read note remember look pretend recall picture",
+    // MAKING
+    "write compose create draft generate produce craft develop prepare design invent build provide construct make",
+    // OPENERS
+    "please then also next finally first firstly second secondly third thirdly lastly last afterwards now and \
+    but so ok okay additionally furthermore moreover kindly just further instead therefore or plus always too",
+    // WH
+    "what why how when where who whom whose which what's who's where's how's why's when's",
+    // AUXILIARIES
+    "is are was were do does did can could should would will must may might has have had am isn't aren't \
+    wasn't weren't don't doesn't didn't can't couldn't shouldn't wouldn't won't",
+    // FORMS_OF_BE
+    "is are was were",
+    // MODALS
+    "can could should would will must may might",
+    // PREPOSITIONS
+    "in on at by for from of to with within under over about as using based given during before after \
+    between without through like via per into among against regarding concerning assuming starting drawing besides since",
+    // ARTICLES
+    "a an another one two three four five six seven eight nine ten some several",
+    // DETERMINERS
+    "a an the my your its their his her our this these those that each every all both any some several no \
     one two three four five six seven eight nine ten at exactly about another more only whether what why how when where \
-    which who if me them it him us yourself possible further other examples relevant key important specific";
-
-/// Parts and kinds of a response: what stands before "should" where a response is spoken of.
-const PARTS: &str = "essay poem story answer response output reply letter email text summary list table report article \
+    which who if me them it him us yourself possible further other examples relevant key important specific",
+    // PARTS
+    "essay poem story answer response output reply letter email text summary list table report article \
     explanation code function program script speech post title paragraph paragraphs section sections sentence sentences \
     line lines word words tone style language format ending conclusion introduction plan recipe review description \
     dialogue song lyrics message result results headline slogan song menu schedule itinerary email abstract outline \
     stanza stanzas verse item items entry entries bullet bullets point points heading headings example examples solution \
     post tweet caption proposal memo document analysis argument story joke riddle quiz question questions answers name \
     names test tests class method query page blog piece narrative protagonist character characters haiku limerick \
-    translation version rewrite draft advice bio biography account guide overview text reply";
-
-/// Behind these, "if" means "whether".
-const ASKING: &str = "ask tell know check see decide say wonder explain determine clear sure state find judge note mention test \
-    verify discuss consider understand indicate assess and as even but only";
-
-/// Verbs whose objects may be given as a list below.
-const LEADS: &str = "include includes including cover covers covering contain contains containing address addresses addressing \
+    translation version rewrite draft advice bio biography account guide overview text reply",
+    // ASKING
+    "ask tell know check see decide say wonder explain determine clear sure state find judge note mention test \
+    verify discuss consider understand indicate assess and as even but only",
+    // LEADS
+    "include includes including cover covers covering contain contains containing address addresses addressing \
     mention mentions mentioning discuss discusses explain explains describe describes describing with compare provide \
-    provides list give have has define use on about";
-
-/// What may remain of a clause beside what code verifies without there being anything else to ask.
-const LIGHT: &str = "use keep make write answer respond reply response your the a an it to be in please limit give should must do \
+    provides list give have has define use on about",
+    // LIGHT
+    "use keep make write answer respond reply response your the a an it to be in please limit give should must do \
     don't not avoid no and or with of only exactly include that text words is are i want need would like you as by for on \
     ensure sure entire whole all output format provide put have has list point points letter answers replies this my at \
     least most long length than more result them each contain using word just return there can also so if then within \
-    under up into its they used any never anywhere both must start begin end finish number separate present";
+    under up into its they used any never anywhere both must start begin end finish number separate present",
+];
+
+/// A class of words, by its number in [`CLASSES`].
+#[derive(Debug, Clone, Copy)]
+struct Class(u32);
+
+/// Which classes each word is of, as bits: looking a word up is then one step, however many words a class has.
+static LEXICON: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
+    let mut lexicon = HashMap::new();
+    for (class, words) in CLASSES.iter().enumerate() {
+        for word in words.split_ascii_whitespace() {
+            *lexicon.entry(word).or_insert(0) |= 1 << class;
+        }
+    }
+    lexicon
+});
+
+/// A few words with spaces between them, or a class.
+trait Words {
+    fn hold(&self, word: &str) -> bool;
+
+    /// The same for a word of which the classes are known.
+    fn hold_one_of(&self, word: &str, classes: u32) -> bool;
+}
+
+impl Words for &str {
+    fn hold(&self, word: &str) -> bool {
+        instruction::is_in(word, self)
+    }
+
+    fn hold_one_of(&self, word: &str, _classes: u32) -> bool {
+        self.hold(word)
+    }
+}
+
+impl Words for Class {
+    fn hold(&self, word: &str) -> bool {
+        self.hold_one_of(word, LEXICON.get(word).copied().unwrap_or(0))
+    }
+
+    fn hold_one_of(&self, _word: &str, classes: u32) -> bool {
+        classes & (1 << self.0) != 0
+    }
+}
+
+fn is_in(word: &str, list: impl Words) -> bool {
+    list.hold(word)
+}
 
 #[derive(Debug, Clone)]
 struct Token<'t> {
@@ -107,6 +194,8 @@ struct Token<'t> {
     raw: &'t str,
     /// In small letters, without marks; empty where it is opaque.
     word: String,
+    /// Which classes the word is of, as bits.
+    classes: u32,
     range: Range<usize>,
     is_opaque: bool,
     is_covered: bool,
@@ -118,8 +207,8 @@ impl Token<'_> {
     }
 
     /// Is one of these words.
-    fn is(&self, list: &str) -> bool {
-        !self.is_opaque && is_in(&self.word, list)
+    fn is(&self, list: impl Words) -> bool {
+        !self.is_opaque && list.hold_one_of(&self.word, self.classes)
     }
 
     fn breaks(&self) -> bool {
@@ -218,7 +307,8 @@ fn tokens<'t>(
         let cover = covered.partition_point(|cover| cover.end < end);
         let is_covered =
             covered.get(cover).is_some_and(|cover| cover.start <= part.start && end <= cover.end);
-        found.push(Token { raw, word, range: part, is_opaque, is_covered });
+        let classes = LEXICON.get(word.as_str()).copied().unwrap_or(0);
+        found.push(Token { raw, word, classes, range: part, is_opaque, is_covered });
     };
     while at < range.end {
         let rest = instruction.slice(&(at..range.end));
@@ -456,9 +546,7 @@ impl Reader {
             && part.head != Head::Question
             && let Some(at) = tokens.iter().enumerate().skip(2).position(|(at, t)| {
                 t.is("if unless")
-                    && !(tokens.get(at - 1).is_some_and(|before| before.is(ASKING))
-                        && !tokens.get(at - 2).is_some_and(|before| before.is(DETERMINERS)))
-                    && !tokens.get(at - 2).is_some_and(|before| before.is("ask tell explain know"))
+                    && !means_whether(tokens, at)
                     && tokens.get(at + 1).is_some_and(|next| {
                         !next.is("possible needed necessary any applicable relevant not so you")
                     })
@@ -496,6 +584,16 @@ struct Part<'p, 't> {
     adverbial: &'p [Token<'t>],
     /// The verb that an earlier part has in common with this one.
     verb: Option<&'p [Token<'t>]>,
+}
+
+/// Whether the "if" here, behind two words at least, says "whether": "check if", "tell me if", but not "add a note if".
+fn means_whether(tokens: &[Token<'_>], at: usize) -> bool {
+    let before = |back: usize, list: Class| {
+        at.checked_sub(back).and_then(|at| tokens.get(at)).is_some_and(|token| token.is(list))
+    };
+    let asks_someone =
+        at.checked_sub(2).and_then(|at| tokens.get(at)).is_some_and(|t| t.is("ask tell explain know"));
+    asks_someone || (before(1, ASKING) && !before(2, DETERMINERS))
 }
 
 /// How an ask begins.
@@ -556,10 +654,7 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
         _ => {}
     }
     let is_wh = is_in(first, WH);
-    if is_question_at(tokens, at)
-        && (in_question || (is_wh && is_first))
-        && (is_first || is_wh || in_question)
-    {
+    if is_question_at(tokens, at) && (in_question || (is_wh && is_first)) {
         return Some(Head::Question);
     }
     if first == "how" && word(1) == "to" && is_first {
@@ -644,20 +739,22 @@ fn is_likely_verb(word: &str) -> bool {
     const OTHERS: &str = "all both half such not no yes once than what here there that while where because though although \
         until till unless if when or nor yet except despite plus minus near off out up down i you he she it we they who \
         nothing many few even only quite rather what";
+    let is_plural = word.ends_with('s') && !word.ends_with("ss");
     word.len() > 2
+        && !is_plural
         && word.chars().all(|c| c.is_alphabetic() || c == '-')
-        && !(word.ends_with('s') && !word.ends_with("ss"))
         && !["ly", "ing", "ed"].iter().any(|ending| word.ends_with(ending))
-        && ![PREPOSITIONS, AUXILIARIES, WH, DETERMINERS, OPENERS, OTHERS, SILENT]
+        && !is_in(word, OTHERS)
+        && ![PREPOSITIONS, AUXILIARIES, WH, DETERMINERS, OPENERS, SILENT]
             .iter()
-            .any(|list| is_in(word, list))
+            .any(|list| is_in(word, *list))
 }
 
 /// Whether a question begins here: with a question word, or with an auxiliary and what could be its subject.
 fn is_question_at(tokens: &[Token<'_>], at: usize) -> bool {
     let Some(first) = tokens.get(at) else { return false };
     let ends = tokens.last().is_some_and(|last| last.ends_with(&['?']));
-    let next_is = |list: &str| tokens.get(at + 1).is_some_and(|t| t.is(list));
+    let next_is = |list: Class| tokens.get(at + 1).is_some_and(|t| t.is(list));
     if first.is(WH) {
         // Without a mark, an auxiliary or verb has to show it.
         return ends || (next_is(AUXILIARIES) && !first.is("when who which where"));
@@ -724,7 +821,7 @@ fn boundary(
             is_ask
                 && !is_verb_list
                 && (!governed || after_mark || is_explicit)
-                && !(here.is("or") && !after_mark)
+                && (after_mark || !here.is("or"))
         }
         Head::Should(_) => after_mark || here.is("and"),
         Head::Wish(_) => after_mark,
@@ -1049,7 +1146,7 @@ fn indirect(tokens: &[Token<'_>]) -> Option<String> {
     if let Some(third) = tokens.get(2).filter(|t| t.is("it he she they this that there these those")) {
         let who = third.word.as_str();
         let is_pronoun = third.is("it he she they there") || count == 3;
-        if is_pronoun && second.is(FORMS_OF_BE) || is_pronoun && second.is(MODALS) {
+        if is_pronoun && (second.is(FORMS_OF_BE) || second.is(MODALS)) {
             // "What is it like" turns round too: "what it is like".
             return Some(format!("{wh} {who} {} {}", second.word, words(3)).trim_end().to_owned());
         }

@@ -330,7 +330,7 @@ impl<'t> Instance<'t> {
         }
         // "for a ten-year-old", "to young children".
         let is_led = is_in(before(2), "for to") || (before(2) == "of" && is_in(before(1), "young small"));
-        (is_led && before(1).len() > 0).then(|| format!("{} {word}", before(1)))
+        (is_led && !before(1).is_empty()).then(|| format!("{} {word}", before(1)))
     }
 }
 
