@@ -97,6 +97,9 @@ struct Memory {
     label_request: Option<(bool, Range<usize>)>,
     /// The names of keys or columns that a later sentence gives.
     keys: Vec<String>,
+    /// Columns and rows that a sentence of their own gives.
+    columns: Option<Limit>,
+    rows: Option<Limit>,
     /// A number of sections that was asked for.
     sections: Option<Limit>,
     /// A number of things that were asked for, where a table or CSV makes them rows.
@@ -144,6 +147,8 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
 
     /// Every matcher in its turn.
     fn plain(&mut self) {
+        self.divided();
+        self.numbered_sections();
         self.phrases();
         self.forms();
         self.counts();
@@ -216,9 +221,7 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             index -= 1;
             seen += 1;
             let low = words.low(index);
-            if is_in(low, "but ; : — however instead ( then")
-                && !(low == "instead" && words.low(index + 1) == "of")
-            {
+            if is_in(low, "but ; : — however instead ( then") && !(low == "instead" && words.low(index + 1) == "of") {
                 return false;
             }
             if is_negator(words, index) {
@@ -237,22 +240,18 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
     fn conditional(&mut self) -> Option<Vec<Found>> {
         let words = self.words;
         let at = (0..words.len()).find(|at| {
-            words.is(*at, "if unless whenever")
-                || words.is(*at, "when should") && *at == 0 && words.is(1, "you the it your")
+            words.is(*at, "if unless whenever") || words.is(*at, "when should") && *at == 0 && words.is(1, "you the it your")
         })?;
         // "See if …", "whether": no condition.
-        if at > 0
-            && words
-                .is(at - 1, "see check know tell ask wonder determine decide as find test what even only and")
-        {
+        if at > 0 && words.is(at - 1, "see check know tell ask wonder determine decide as find test what even only and") {
             return None;
         }
         let is_unless = words.low(at) == "unless";
         let behind = (at + 1..words.len().min(at + 1 + REACH))
             .find(|end| words.is(*end, ", : ; — then"))
             .unwrap_or_else(|| words.len().min(at + 1 + REACH));
-        let (condition_range, then_ranges) = if at == 0 || words.is(at - 1, ", ; : —") && behind < words.len()
-        {
+        let behind = if behind == words.len() && words.is(behind.saturating_sub(1), ". !") { behind - 1 } else { behind };
+        let (condition_range, then_ranges) = if at == 0 || words.is(at - 1, ", ; : —") && behind < words.len() {
             (at + 1..behind, vec![behind + 1..words.len(), 0..at])
         } else {
             (at + 1..behind, vec![0..at, behind..words.len()])
@@ -261,12 +260,18 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             .take(8)
             .any(|at| words.is(at, "you your it answer response reply output u this there"));
         let condition = if is_about_response { self.condition(condition_range.clone()) } else { None };
+        if let Some(Constraint::Count { what: what @ (Unit::Bullet | Unit::NumberedItem), .. }) = condition {
+            self.memory.list = Some(what);
+        }
         let mut all = Vec::new();
         for (index, range) in then_ranges.into_iter().enumerate() {
             if range.start >= range.end {
                 continue;
             }
-            let parts = self.part(range);
+            let mut parts = self.part(range.clone());
+            if parts.is_empty() && index == 0 {
+                parts.extend(self.same_thing(range, condition.as_ref()));
+            }
             // What stands on the other side of the condition is asked for in any case.
             if index == 1 {
                 all.extend(parts);
@@ -285,6 +290,26 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             }
         }
         Some(all)
+    }
+
+    /// "If you use bullets, use at most five."
+    fn same_thing(&self, range: Range<usize>, condition: Option<&Constraint>) -> Option<Found> {
+        let Some(Constraint::Count { what, limit }) = condition else { return None };
+        if limit.bounds().0 != 1 {
+            return None;
+        }
+        let words = self.words;
+        let at = range.clone().find(|at| count::limit(words, *at).is_some())?;
+        let amount = count::limit(words, at)?;
+        let ends = amount.next >= range.end || words.is_what(amount.next, What::Sign) || words.is(amount.next, "of");
+        if !ends || amount.sort == count::Sort::Bare {
+            return None;
+        }
+        let limit = match amount.limit {
+            Limit::AtLeast(least) if self.is_negated(at) => Limit::AtMost(least.saturating_sub(1)),
+            limit => limit,
+        };
+        Some(Found { constraint: Constraint::Count { what: *what, limit }, from: at, to: amount.next })
     }
 
     /// What "if you …" says about the response.
@@ -368,12 +393,10 @@ fn is_negator(words: Words<'_>, at: usize) -> bool {
     match words.low(at) {
         "no" => !words.is(at + 1, "matter problem longer"),
         "not" => !words.is(back(at), "whether why if or"),
-        "don't" | "dont" | "never" | "without" | "avoid" | "avoiding" | "avoids" | "omit" | "omitting"
-        | "exclude" | "excluding" | "skip" | "nor" | "neither" | "cannot" | "can't" | "mustn't"
-        | "shouldn't" | "won't" | "doesn't" | "doesnt" | "isn't" | "aren't" | "zero" | "ditch" | "minus"
-        | "nothing" | "none" | "shan't" | "cant" | "drop" | "w/o" | "forbid" | "refrain" | "forgo" => {
-            !(words.low(at) == "nothing" && words.is(at + 1, "but except other else more"))
-        }
+        "don't" | "dont" | "never" | "without" | "avoid" | "avoiding" | "avoids" | "omit" | "omitting" | "exclude"
+        | "excluding" | "skip" | "nor" | "neither" | "cannot" | "can't" | "mustn't" | "shouldn't" | "won't"
+        | "doesn't" | "doesnt" | "isn't" | "aren't" | "zero" | "ditch" | "minus" | "nothing" | "none" | "shan't" | "cant"
+        | "drop" | "w/o" | "forbid" | "refrain" | "forgo" => !(words.low(at) == "nothing" && words.is(at + 1, "but except other else more")),
         "leave" => (1..4).any(|ahead| words.low(at + ahead) == "out") || words.is(at + 1, "no"),
         "stay" | "steer" => words.is(at + 1, "away clear"),
         "free" => words.low(at + 1) == "of",
@@ -435,8 +458,7 @@ fn alternatives(words: Words<'_>, found: Vec<Found>) -> Vec<Found> {
 fn merge_limits(found: Vec<Found>) -> Vec<Found> {
     let mut merged: Vec<Found> = Vec::with_capacity(found.len());
     for next in found {
-        let partner =
-            merged.iter_mut().rev().take(4).find(|one| same_but_limit(&one.constraint, &next.constraint));
+        let partner = merged.iter_mut().rev().take(4).find(|one| same_but_limit(&one.constraint, &next.constraint));
         if let Some(one) = partner
             && join(&mut one.constraint, &next.constraint)
         {
@@ -451,9 +473,7 @@ fn merge_limits(found: Vec<Found>) -> Vec<Found> {
 
 fn limits<'c>(a: &'c mut Constraint, b: &Constraint) -> Option<(&'c mut Limit, Limit)> {
     match (a, b) {
-        (Constraint::Count { what, limit }, Constraint::Count { what: other, limit: second })
-            if what == other =>
-        {
+        (Constraint::Count { what, limit }, Constraint::Count { what: other, limit: second }) if what == other => {
             Some((limit, *second))
         }
         (
@@ -476,9 +496,7 @@ fn same_but_limit(a: &Constraint, b: &Constraint) -> bool {
 fn join(a: &mut Constraint, b: &Constraint) -> bool {
     let Some((limit, second)) = limits(a, b) else { return false };
     let range = match (*limit, second) {
-        (Limit::AtLeast(least), Limit::AtMost(most)) | (Limit::AtMost(most), Limit::AtLeast(least)) => {
-            (least, most)
-        }
+        (Limit::AtLeast(least), Limit::AtMost(most)) | (Limit::AtMost(most), Limit::AtLeast(least)) => (least, most),
         _ => return false,
     };
     if range.0 > range.1 || range.1 == 0 {
@@ -524,13 +542,10 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
             what == other && limit.bounds().0 >= 1
         }
         // "Respond with nothing but a bulleted list".
-        (Constraint::Only { what }, Constraint::Count { what: other, limit: Limit::AtLeast(1) }) => {
-            what == other
+        (Constraint::Only { what }, Constraint::Count { what: other, limit: Limit::AtLeast(1) }) => what == other,
+        (Constraint::Json { place: Place::Whole, keys, schema }, Constraint::Json { keys: other, schema: second, .. }) => {
+            (other.is_empty() || keys == other) && (second.is_none() || schema == second)
         }
-        (
-            Constraint::Json { place: Place::Whole, keys, schema },
-            Constraint::Json { keys: other, schema: second, .. },
-        ) => (other.is_empty() || keys == other) && (second.is_none() || schema == second),
         (Constraint::Table { .. }, Constraint::Table { header, columns, rows }) => {
             header.is_empty() && columns.is_none() && rows.is_none()
         }
@@ -540,20 +555,14 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
         (Constraint::Count { what: Unit::Table, limit }, Constraint::Table { header, columns, rows }) => {
             limit.bounds().0 >= 1 && header.is_empty() && columns.is_none() && rows.is_none()
         }
-        (Constraint::Code { .. }, Constraint::Count { what: Unit::CodeBlock, limit: Limit::AtLeast(1) }) => {
-            true
+        (Constraint::Code { .. }, Constraint::Count { what: Unit::CodeBlock, limit: Limit::AtLeast(1) }) => true,
+        (Constraint::Code { language, place: Place::Whole }, Constraint::Code { language: other, .. }) => language == other,
+        (Constraint::Phrase { text, limit, .. }, Constraint::Phrase { text: other, limit: Limit::AtLeast(1), .. }) => {
+            text == other && limit.bounds().0 >= 1
         }
-        (Constraint::Code { language, place: Place::Whole }, Constraint::Code { language: other, .. }) => {
-            language == other
+        (Constraint::Choice { options, .. }, Constraint::Choice { options: other, place: Place::Somewhere }) => {
+            options == other
         }
-        (
-            Constraint::Phrase { text, limit, .. },
-            Constraint::Phrase { text: other, limit: Limit::AtLeast(1), .. },
-        ) => text == other && limit.bounds().0 >= 1,
-        (
-            Constraint::Choice { options, .. },
-            Constraint::Choice { options: other, place: Place::Somewhere },
-        ) => options == other,
         _ => false,
     }
 }

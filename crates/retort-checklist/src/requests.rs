@@ -435,20 +435,22 @@ impl Reader {
         if first.is("otherwise else") {
             tokens = tokens.get(skipped + 1..).unwrap_or_default();
             condition = self.condition.take().map(|condition| negated(&condition)).or(condition);
-        } else if first.is("if when whenever unless") && !is_question_at(tokens, skipped) {
-            if let Some((clause, rest)) = split_condition(tokens.get(skipped..).unwrap_or_default()) {
-                let clause = if first.is("unless") { negated(&clause) } else { clause };
-                self.condition = Some(clause.clone());
-                // "If X, do Y; otherwise do Z": two statements under opposite conditions.
-                if let Some(at) = rest.iter().position(|t| t.is("otherwise else")) {
+        } else if first.is("if when whenever unless")
+            && !is_question_at(tokens, skipped)
+            && let Some((clause, rest)) = split_condition(tokens.get(skipped..).unwrap_or_default())
+        {
+            let clause = if first.is("unless") { negated(&clause) } else { clause };
+            self.condition = Some(clause.clone());
+            // "If X, do Y; otherwise do Z": two statements under opposite conditions.
+            match rest.iter().position(|t| t.is("otherwise else")) {
+                Some(at) => {
                     let (held, other) = rest.split_at(at);
                     self.segments(held, Some(clause.clone()));
                     self.segments(other.get(1..).unwrap_or_default(), Some(negated(&clause)));
-                } else {
-                    self.segments(rest, Some(clause));
                 }
-                return;
+                None => self.segments(rest, Some(clause)),
             }
+            return;
         }
         self.segments(tokens, condition);
     }
@@ -564,6 +566,12 @@ impl Reader {
             return;
         }
         tokens = without_covered_tail(tokens);
+        // "Give the guide three headings" asks for nothing new when the headings are verified and the guide was asked for.
+        if tokens.len() < all.len()
+            && self.asks.iter().any(|ask| tokens.iter().all(|t| t.is(LIGHT) || ask.question.contains(bare(t.raw))))
+        {
+            return;
+        }
         let adverbial = if part.adverbial.iter().filter(|t| !t.is(LIGHT)).any(|t| t.is_covered) {
             &[]
         } else {

@@ -358,7 +358,7 @@ fn proper_names(text: &str) -> Vec<Range<usize>> {
         let ends = word.trim_end().ends_with(['.', '!', '?', ':', ',', ';', ')']);
         match &mut run {
             Some(run) if is_name => run.end = range.end,
-            Some(run_so_far) if !(is_in(bare, "of de von van der") && !ends) => {
+            Some(run_so_far) if ends || !is_in(bare, "of de von van der") => {
                 found.push(run_so_far.clone());
                 run = None;
             }
