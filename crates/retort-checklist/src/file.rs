@@ -98,7 +98,13 @@ pub fn read_checklist(text: &str, name: &str) -> Result<ChecklistReading, ReadEr
     if more > 0 {
         let severity = if failed { Severity::Error } else { Severity::Warning };
         let message = format!("{more} more findings are not listed");
-        diagnostics.push(Diagnostic::at(severity, (name, text, text.len()), "", message, "put these right first"));
+        diagnostics.push(Diagnostic::at(
+            severity,
+            (name, text, text.len()),
+            "",
+            message,
+            "put these right first",
+        ));
     }
     match checklist {
         Some(checklist) if !failed => Ok(ChecklistReading { checklist, warnings: diagnostics }),
@@ -129,7 +135,13 @@ struct Places {
 }
 
 impl Reader<'_> {
-    fn error(&mut self, offset: usize, path: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) {
+    fn error(
+        &mut self,
+        offset: usize,
+        path: impl Into<String>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
         let (path, message, hint) = (path.into(), message.into(), hint.into());
         self.found.push((offset, Finding { severity: Severity::Error, path, message, hint }));
     }
@@ -154,7 +166,8 @@ impl Reader<'_> {
             Ok(node) => node,
             Err(errors) => {
                 for error in errors {
-                    let hint = "write it as: [[item]], and below it: question = \"…\"; or as JSON: [\"…?\", \"…?\"]";
+                    let hint =
+                        "write it as: [[item]], and below it: question = \"…\"; or as JSON: [\"…?\", \"…?\"]";
                     self.error(error.offset, "", error.message, hint);
                 }
                 return None;
@@ -189,10 +202,16 @@ impl Reader<'_> {
                             match &entry.value.kind {
                                 Kind::List(items) => self.items(items, key, &mut checklist, &mut places),
                                 Kind::Table(_) => {
-                                    self.items(std::slice::from_ref(&entry.value), key, &mut checklist, &mut places);
+                                    self.items(
+                                        std::slice::from_ref(&entry.value),
+                                        key,
+                                        &mut checklist,
+                                        &mut places,
+                                    );
                                 }
                                 other => {
-                                    let message = format!("expected a list of items, found {}", other.describe());
+                                    let message =
+                                        format!("expected a list of items, found {}", other.describe());
                                     self.error(entry.value.offset, key, message, "give a list of questions");
                                 }
                             }
@@ -204,7 +223,12 @@ impl Reader<'_> {
                     }
                 }
                 if holders == 0 {
-                    self.error(node.offset, "", "there are no items", "add a list of questions under \"items\"");
+                    self.error(
+                        node.offset,
+                        "",
+                        "there are no items",
+                        "add a list of questions under \"items\"",
+                    );
                     return None;
                 }
             }
@@ -214,6 +238,9 @@ impl Reader<'_> {
                 return None;
             }
         }
+        if checklist.items.is_empty() && !self.found.is_empty() {
+            return None;
+        }
         give_ids(&mut checklist.items);
         for problem in checklist.check() {
             let place = problem.item.and_then(|index| places.get(index));
@@ -222,7 +249,8 @@ impl Reader<'_> {
             }
             let (offset, path) = match place {
                 Some(place) => {
-                    let of = |field: &str| place.fields.iter().find(|(name, _)| *name == field).map(|(_, at)| *at);
+                    let of =
+                        |field: &str| place.fields.iter().find(|(name, _)| *name == field).map(|(_, at)| *at);
                     (of(problem.field).unwrap_or(place.item), format!("{}.{}", place.path, problem.field))
                 }
                 None => {
@@ -330,7 +358,12 @@ impl Reader<'_> {
                 Kind::Number(weight, _) => item.weight = *weight,
                 other => {
                     let message = format!("expected a number, found {}", other.describe());
-                    self.error(node.offset, path, message, "write how much the item counts, such as 2, without quotes");
+                    self.error(
+                        node.offset,
+                        path,
+                        message,
+                        "write how much the item counts, such as 2, without quotes",
+                    );
                 }
             },
             _ => match value(node).and_then(|value| {
@@ -398,7 +431,10 @@ fn value(node: &Node) -> Result<Value, (usize, String)> {
         Kind::Text(text) => Value::String(text.clone()),
         Kind::Flag(flag) => Value::Bool(*flag),
         Kind::Number(number, written) => {
-            let whole = written.parse::<i64>().map(Number::from).or_else(|_| written.parse::<u64>().map(Number::from));
+            let whole = written
+                .parse::<i64>()
+                .map(Number::from)
+                .or_else(|_| written.parse::<u64>().map(Number::from));
             // Another notation of TOML's for a whole number, such as 0xff.
             let is_whole = number.fract() == 0.0 && number.abs() < 9e15 && !written.contains(['.', 'e', 'E']);
             match whole {
@@ -437,8 +473,8 @@ impl Checklist {
     /// A checklist in which [`check`](Self::check) finds an error.
     pub fn to_json(&self) -> Result<String, ChecklistWriteError> {
         written(self)?;
-        let mut text =
-            serde_json::to_string_pretty(self).map_err(|error| ChecklistWriteError::Json(error.to_string()))?;
+        let mut text = serde_json::to_string_pretty(self)
+            .map_err(|error| ChecklistWriteError::Json(error.to_string()))?;
         text.push('\n');
         Ok(text)
     }
@@ -486,7 +522,8 @@ impl Checklist {
                 let value = serde_json::to_value(constraint)
                     .map_err(|error| ChecklistWriteError::Json(error.to_string()))?;
                 let mut inline = String::new();
-                inline_value(&value, &mut inline).map_err(|what| ChecklistWriteError::NotToml { item: index, what })?;
+                inline_value(&value, &mut inline)
+                    .map_err(|what| ChecklistWriteError::NotToml { item: index, what })?;
                 line("constraint", &inline);
             }
             if let Some(passage) = &item.passage {
@@ -521,8 +558,8 @@ fn inline_value(value: &Value, out: &mut String) -> Result<(), String> {
             out.push('{');
             for (index, (key, value)) in map.iter().enumerate() {
                 out.push_str(if index == 0 { " " } else { ", " });
-                let is_bare =
-                    !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+                let is_bare = !key.is_empty()
+                    && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
                 out.push_str(&if is_bare { key.clone() } else { basic_string(key) });
                 out.push_str(" = ");
                 inline_value(value, out)?;

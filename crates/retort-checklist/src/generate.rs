@@ -13,7 +13,7 @@ use crate::reference::points;
 use crate::requests::requests;
 use crate::similar::{similar_words, words};
 use crate::skills::Instance;
-use crate::{AnswerForm, Checklist, Constraint, Item, Limit, Origin, Unit, Which};
+use crate::{AnswerForm, Checklist, Constraint, Extracted, Item, Limit, Origin, Unit, Which, extract};
 
 /// The most items that are made for one skill; FLASK-Hard has at most five subquestions.
 pub const MAX_PER_SKILL: usize = 5;
@@ -97,7 +97,9 @@ pub fn hard(wanted: &Wanted<'_>) -> Checklist {
     let drafts = Drafts::new(&Wanted { skills: chosen, ..*wanted });
     let mut pools: Vec<(Skill, Vec<Item>)> = Vec::new();
     for skill in distinct(chosen) {
-        let of_skill = |items: &[Item]| items.iter().filter(|item| item.skill == Some(skill)).cloned().collect::<Vec<_>>();
+        let of_skill = |items: &[Item]| {
+            items.iter().filter(|item| item.skill == Some(skill)).cloned().collect::<Vec<_>>()
+        };
         // What the instance itself says comes before what the skill asks everywhere.
         let mut pool = of_skill(&drafts.requests);
         pool.extend(of_skill(&drafts.reference));
@@ -149,7 +151,7 @@ impl Drafts {
         let passage = |text: &str, range: &Range<usize>| {
             text.get(range.clone()).map(|passage| passage.split_whitespace().collect::<Vec<_>>().join(" "))
         };
-        let extracted = extracted(wanted.instruction);
+        let extracted = extract(wanted.instruction);
         let draft = |origin, question: String, skill, passage| Item {
             origin,
             skill,
@@ -158,8 +160,8 @@ impl Drafts {
         };
         let constraints: Vec<Item> = extracted
             .iter()
-            .filter(|(constraint, _)| constraint.check().is_ok())
-            .map(|(constraint, range)| Item {
+            .filter(|found| found.constraint.check().is_ok())
+            .map(|Extracted { constraint, passage: range }| Item {
                 constraint: Some(constraint.clone()),
                 ..draft(
                     Origin::Constraint,
@@ -171,7 +173,7 @@ impl Drafts {
             .collect();
         // What is not made an item has to be asked.
         let covered: Vec<Range<usize>> = if wanted.parts.constraints {
-            extracted.iter().map(|(_, range)| range.clone()).collect()
+            extracted.iter().map(|found| found.passage.clone()).collect()
         } else {
             Vec::new()
         };
@@ -193,9 +195,7 @@ impl Drafts {
             .reference
             .filter(|_| wanted.parts.reference)
             .into_iter()
-            .flat_map(|text| {
-                points(text).into_iter().map(move |point| (passage(text, &point.range), point))
-            })
+            .flat_map(|text| points(text).into_iter().map(move |point| (passage(text, &point.range), point)))
             .map(|(passage, point)| {
                 let natural: &[Skill] = if point.is_answer {
                     &[Skill::LogicalCorrectness, Skill::Factuality, Skill::Completeness]
@@ -206,12 +206,17 @@ impl Drafts {
             })
             .collect();
         let by_skill = if wanted.parts.skills {
-            let is_length = |constraint: &&Constraint| skills_of(constraint).first() == Some(&Skill::Conciseness);
+            let is_length =
+                |constraint: &&Constraint| skills_of(constraint).first() == Some(&Skill::Conciseness);
             let length = constraints.iter().filter_map(|item| item.constraint.as_ref()).find(is_length);
-            let instance = Instance::new(&instruction, wanted.reference, count, length.map(Constraint::question));
+            let instance =
+                Instance::new(&instruction, wanted.reference, count, length.map(Constraint::question));
             let items = |skill: Skill| {
                 let questions = instance.questions(skill);
-                questions.into_iter().map(|question| draft(Origin::Skill, question, Some(skill), None)).collect()
+                questions
+                    .into_iter()
+                    .map(|question| draft(Origin::Skill, question, Some(skill), None))
+                    .collect()
             };
             skills.iter().map(|skill| (*skill, items(*skill))).collect()
         } else {
@@ -226,13 +231,12 @@ impl Drafts {
     }
 }
 
-/// What code can verify, and where the instruction says it.
-fn extracted(_instruction: &str) -> Vec<(Constraint, Range<usize>)> {
-    Vec::new()
-}
-
 fn distinct(skills: &[Skill]) -> impl Iterator<Item = Skill> {
-    skills.iter().enumerate().filter(|(at, skill)| !skills.iter().take(*at).any(|known| known == *skill)).map(|(_, skill)| *skill)
+    skills
+        .iter()
+        .enumerate()
+        .filter(|(at, skill)| !skills.iter().take(*at).any(|known| known == *skill))
+        .map(|(_, skill)| *skill)
 }
 
 /// The skills that a constraint shows, the closest first.
@@ -242,12 +246,24 @@ fn skills_of(constraint: &Constraint) -> &'static [Skill] {
     const WISH: &[Skill] = &[Skill::Comprehension];
     match constraint {
         Constraint::Count { what, limit } => match (what, limit.canonical()) {
-            (Unit::Word | Unit::Sentence | Unit::Paragraph | Unit::Line | Unit::Character | Unit::NonSpaceCharacter, Limit::AtMost(_)) => LENGTH,
+            (
+                Unit::Word
+                | Unit::Sentence
+                | Unit::Paragraph
+                | Unit::Line
+                | Unit::Character
+                | Unit::NonSpaceCharacter,
+                Limit::AtMost(_),
+            ) => LENGTH,
             (Unit::Heading | Unit::Table | Unit::Bullet | Unit::NumberedItem | Unit::Item, _) => FORM,
             _ => WISH,
         },
         Constraint::Within { which: Which::Each, constraint, .. } => skills_of(constraint),
-        Constraint::Table { .. } | Constraint::Heading { .. } | Constraint::Sections { .. } | Constraint::NumberedSections { .. } | Constraint::Divided { .. } => FORM,
+        Constraint::Table { .. }
+        | Constraint::Heading { .. }
+        | Constraint::Sections { .. }
+        | Constraint::NumberedSections { .. }
+        | Constraint::Divided { .. } => FORM,
         _ => WISH,
     }
 }
@@ -256,7 +272,15 @@ fn skills_of(constraint: &Constraint) -> &'static [Skill] {
 fn finished(wanted: &Wanted<'_>, drafts: Vec<Item>) -> Checklist {
     let mut items = without_doubles(drafts);
     // Control characters of the texts would make questions that no checklist may have.
-    items.retain(|item| is_one_line(&item.question));
+    for text in
+        items.iter_mut().flat_map(|item| [Some(&mut item.question), item.condition.as_mut()]).flatten()
+    {
+        if !is_one_line(text) {
+            let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+            *text = text.split(is_break).collect::<Vec<_>>().join(" ").trim().to_owned();
+        }
+    }
+    items.retain(|item| item.condition.as_ref().is_none_or(|condition| !condition.is_empty()));
     number(&mut items);
     let mut hash = String::with_capacity(64);
     for byte in Sha256::digest(wanted.instruction.as_bytes()) {

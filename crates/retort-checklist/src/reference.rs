@@ -1,5 +1,6 @@
 //! What a reference answer says, claim by claim.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::constraint::Unit;
@@ -27,7 +28,8 @@ pub(crate) struct Point {
     pub(crate) is_answer: bool,
 }
 
-const PRONOUNS: &str = "it he she they this that these those we i you its their his her our such here there one both";
+const PRONOUNS: &str =
+    "it he she they this that these those we i you its their his her our such here there one both";
 
 /// Words that begin a sentence in the middle of a text with a capital that is not theirs.
 const COMMON: &str = "the a an in on at by for from to of with within under over about as if when while where because since although \
@@ -43,27 +45,116 @@ const FINITE: &str = "is are was were has have had can could will would should m
 
 /// What is said to the person who asked rather than about the matter.
 const FILLER: &[&str] = &[
-    "sure", "of course", "certainly", "absolutely", "great question", "good question", "hello", "hi ", "hey", "dear ",
-    "thank", "thanks", "you're welcome", "i hope", "hope this", "hope that", "let me know", "feel free", "please let",
-    "here is", "here are", "here's", "below is", "below are", "the following", "as an ai", "i'm sorry", "i am sorry",
-    "sorry", "best regards", "kind regards", "sincerely", "yours", "good luck", "happy to", "i'd be happy", "let's",
+    "sure",
+    "of course",
+    "certainly",
+    "absolutely",
+    "great question",
+    "good question",
+    "hello",
+    "hi ",
+    "hey",
+    "dear ",
+    "thank",
+    "thanks",
+    "you're welcome",
+    "i hope",
+    "hope this",
+    "hope that",
+    "let me know",
+    "feel free",
+    "please let",
+    "here is",
+    "here are",
+    "here's",
+    "below is",
+    "below are",
+    "the following",
+    "as an ai",
+    "i'm sorry",
+    "i am sorry",
+    "sorry",
+    "best regards",
+    "kind regards",
+    "sincerely",
+    "yours",
+    "good luck",
+    "happy to",
+    "i'd be happy",
+    "let's",
 ];
 
 /// What joins a sentence to the one before and says nothing itself.
 const CONNECTIVES: &[&str] = &[
-    "however", "therefore", "thus", "hence", "moreover", "furthermore", "additionally", "in addition", "also", "finally",
-    "first", "firstly", "second", "secondly", "third", "thirdly", "lastly", "then", "next", "so", "for example",
-    "for instance", "in conclusion", "in summary", "overall", "to summarise", "to summarize", "in short", "as a result",
-    "consequently", "on the other hand", "in contrast", "similarly", "likewise", "meanwhile", "of course", "yes", "no",
-    "note that", "remember that", "keep in mind that", "it is important to note that", "it's important to note that",
-    "importantly", "indeed", "in fact", "and", "but", "to begin with", "nevertheless", "nonetheless", "instead", "still",
+    "however",
+    "therefore",
+    "thus",
+    "hence",
+    "moreover",
+    "furthermore",
+    "additionally",
+    "in addition",
+    "also",
+    "finally",
+    "first",
+    "firstly",
+    "second",
+    "secondly",
+    "third",
+    "thirdly",
+    "lastly",
+    "then",
+    "next",
+    "so",
+    "for example",
+    "for instance",
+    "in conclusion",
+    "in summary",
+    "overall",
+    "to summarise",
+    "to summarize",
+    "in short",
+    "as a result",
+    "consequently",
+    "on the other hand",
+    "in contrast",
+    "similarly",
+    "likewise",
+    "meanwhile",
+    "of course",
+    "yes",
+    "no",
+    "note that",
+    "remember that",
+    "keep in mind that",
+    "it is important to note that",
+    "it's important to note that",
+    "importantly",
+    "indeed",
+    "in fact",
+    "and",
+    "but",
+    "to begin with",
+    "nevertheless",
+    "nonetheless",
+    "instead",
+    "still",
     "rather",
 ];
 
 /// What stands before a final answer.
 const ANSWER_LEADS: &[&str] = &[
-    "the final answer is", "the correct answer is", "the answer is", "the correct option is", "the right answer is",
-    "final answer", "answer", "correct answer", "so the answer is", "therefore, the answer is", "thus, the answer is",
+    "the final answer is",
+    "the correct answer is",
+    "the answer is",
+    "the correct option is",
+    "the right answer is",
+    "final answer",
+    "answer",
+    "correct answer",
+    "so the answer is",
+    "therefore, the answer is",
+    "thus, the answer is",
 ];
 
 /// The reference's points in its order: at most [`MAX_POINTS`], those with names and numbers before others.
@@ -81,27 +172,42 @@ pub(crate) fn points(reference: &str) -> Vec<Point> {
     let mut found: Vec<Point> = Vec::new();
     for block in segmented.blocks.iter() {
         let question = match &block.kind {
-            Kind::Code { .. } => "Does the response give code that does what the code of the reference answer does?",
+            Kind::Code { .. } => {
+                "Does the response give code that does what the code of the reference answer does?"
+            }
             Kind::Table(_) => "Does the response give what the table of the reference answer gives?",
             _ => continue,
         };
         found.push(Point { question: question.to_owned(), range: block.range.clone(), is_answer: false });
     }
     let items = segmented.parts(Unit::Item);
+    let small: HashSet<&str> = reference
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+        .filter(|word| word.starts_with(char::is_lowercase))
+        .collect();
     for sentence in segmented.find(Unit::Sentence) {
-        let is_item = items.iter().any(|item| item.start <= sentence.start && sentence.end <= item.end);
-        claims(reference, sentence, is_item, &mut found);
+        let item = items
+            .partition_point(|item| item.start <= sentence.start)
+            .checked_sub(1)
+            .and_then(|at| items.get(at));
+        let is_item = item.is_some_and(|item| sentence.end <= item.end);
+        claims(reference, sentence, is_item, &small, &mut found);
     }
     // "#### 42" and "\boxed{42}" are how data sets of mathematics mark the answer.
     if let Some(range) = marked_answer(reference) {
         let answer = reference.get(range.clone()).unwrap_or_default();
-        found.retain(|point| point.range.end <= range.start || point.range.start >= range.end || !point.is_answer);
+        found.retain(|point| {
+            point.range.end <= range.start || point.range.start >= range.end || !point.is_answer
+        });
         let question = format!("Does the response give the answer {}?", quoted(answer));
         found.push(Point { question, range, is_answer: true });
     }
     found.sort_by_key(|point| point.range.start);
     if found.len() > MAX_POINTS {
-        let is_plain = |point: &Point| !point.is_answer && !is_specific(reference.get(point.range.clone()).unwrap_or_default());
+        let is_plain = |point: &Point| {
+            !point.is_answer && !is_specific(reference.get(point.range.clone()).unwrap_or_default())
+        };
         found.sort_by_key(|point| (!point.is_answer, is_plain(point), point.range.start));
         found.truncate(MAX_POINTS);
         found.sort_by_key(|point| point.range.start);
@@ -149,7 +255,8 @@ fn stated_answer(sentence: &str) -> Option<&str> {
         let is_open = lead.ends_with(" is") && rest.starts_with([' ', ':']) || rest.starts_with(':');
         is_open.then_some(rest)
     })?;
-    let answer = lead.trim_start_matches([':', ' ', '*', '_', '$']).trim_end_matches(['.', '!', ' ', '*', '_', '$']);
+    let answer =
+        lead.trim_start_matches([':', ' ', '*', '_', '$']).trim_end_matches(['.', '!', ' ', '*', '_', '$']);
     (!answer.is_empty() && answer.split_whitespace().count() <= 12).then_some(answer)
 }
 
@@ -182,7 +289,13 @@ fn marked_answer(reference: &str) -> Option<Range<usize>> {
     None
 }
 
-fn claims(reference: &str, range: Range<usize>, is_item: bool, found: &mut Vec<Point>) {
+fn claims(
+    reference: &str,
+    range: Range<usize>,
+    is_item: bool,
+    small: &HashSet<&str>,
+    found: &mut Vec<Point>,
+) {
     let sentence = reference.get(range.clone()).unwrap_or_default();
     let trimmed = sentence.trim();
     let lower = trimmed.to_lowercase();
@@ -200,9 +313,12 @@ fn claims(reference: &str, range: Range<usize>, is_item: bool, found: &mut Vec<P
     for part in coordinated(sentence) {
         let end = start + part.len();
         let text = part.trim().trim_start_matches([',', ';', ' ']);
-        let text = ["and ", "but ", "while ", "whereas "].iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
+        let text = ["and ", "but ", "while ", "whereas "]
+            .iter()
+            .find_map(|word| text.strip_prefix(word))
+            .unwrap_or(text);
         let from = start + part.find(text).unwrap_or(0);
-        if let Some(question) = claim(reference, text, is_item) {
+        if let Some(question) = claim(text, is_item, small) {
             found.push(Point { question, range: from..from + text.trim_end().len(), is_answer: false });
         }
         start = end;
@@ -219,9 +335,11 @@ fn coordinated(sentence: &str) -> Vec<&str> {
             '(' | '[' | '“' => depth += 1,
             ')' | ']' | '”' => depth = depth.saturating_sub(1),
             ';' | ',' if depth == 0 => {
-                let (left, right) = (sentence.get(start..at).unwrap_or_default(), sentence.get(at + 1..).unwrap_or_default());
+                let (left, right) =
+                    (sentence.get(start..at).unwrap_or_default(), sentence.get(at + 1..).unwrap_or_default());
                 let right = right.trim_start();
-                let joined = ["and ", "but ", "while ", "whereas "].iter().find_map(|word| right.strip_prefix(word));
+                let joined =
+                    ["and ", "but ", "while ", "whereas "].iter().find_map(|word| right.strip_prefix(word));
                 let clause = match joined {
                     Some(clause) => clause,
                     None if character == ';' => right,
@@ -241,20 +359,26 @@ fn coordinated(sentence: &str) -> Vec<&str> {
 
 /// Whether a stretch has a subject of its own and soon a verb.
 fn stands_alone(text: &str, within: usize) -> bool {
-    let words = || text.split_whitespace().map(|w| w.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    let words =
+        || text.split_whitespace().map(|w| w.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
     let Some(first) = words().next() else { return false };
-    let is_dependent = is_in(&first, "if when because although though since while as unless whether by to for with in on after before");
+    let is_dependent = is_in(
+        &first,
+        "if when because although though since while as unless whether by to for with in on after before",
+    );
     let verb = words().take(within).position(|word| is_in(&word, FINITE));
-    !is_in(&first, PRONOUNS) && !is_dependent && verb.is_some_and(|at| at > 0) && words().count() >= 3
+    !is_in(&first, PRONOUNS) && !is_dependent && verb.is_some_and(|at| at > 0) && words().nth(2).is_some()
 }
 
-fn claim(reference: &str, text: &str, is_item: bool) -> Option<String> {
-    let mut text = text.trim().trim_start_matches(['*', '_', ' ']).trim_end_matches(['.', '!', ' ', ',', ';', '*', '_']);
+fn claim(text: &str, is_item: bool, small: &HashSet<&str>) -> Option<String> {
+    let mut text =
+        text.trim().trim_start_matches(['*', '_', ' ']).trim_end_matches(['.', '!', ' ', ',', ';', '*', '_']);
     // Of several connectives all go.
     for _ in 0..3 {
         let stripped = CONNECTIVES.iter().find_map(|word| {
             let rest = strip_prefix(text, word)?;
-            let rest = if word.ends_with("that") { rest.strip_prefix(' ')? } else { rest.strip_prefix(", ")? };
+            let rest =
+                if word.ends_with("that") { rest.strip_prefix(' ')? } else { rest.strip_prefix(", ")? };
             Some(rest.trim_start())
         });
         match stripped {
@@ -262,15 +386,22 @@ fn claim(reference: &str, text: &str, is_item: bool) -> Option<String> {
             None => break,
         }
     }
-    let words: Vec<String> =
-        text.split_whitespace().map(|w| w.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()).collect();
+    let words: Vec<String> = text
+        .split_whitespace()
+        .map(|w| w.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .collect();
     let first = words.first()?;
     if !text.contains(char::is_alphanumeric) {
         return None;
     }
     let has_verb = words.iter().any(|word| is_in(word, FINITE))
-        || words.iter().skip(1).any(|word| word.len() > 3 && word.is_ascii() && (word.ends_with("ed") || word.ends_with("es")));
-    let is_english = words.iter().any(|w| is_in(w, "the a an of to in and is are was were has have by with for from on as at it or"));
+        || words
+            .iter()
+            .skip(1)
+            .any(|word| word.len() > 3 && word.is_ascii() && (word.ends_with("ed") || word.ends_with("es")));
+    let is_english = words
+        .iter()
+        .any(|w| is_in(w, "the a an of to in and is are was were has have by with for from on as at it or"));
     let advice = advice(&Instruction { text, spans: Vec::new(), sentences: Vec::new() }, &(0..text.len()));
     Some(if let Some(advice) = advice {
         format!("Does the response say to {}?", shortened(&advice))
@@ -281,7 +412,7 @@ fn claim(reference: &str, text: &str, is_item: bool) -> Option<String> {
     } else if !is_english {
         format!("Does the response say this: {}?", quoted_up_to(text, CLAIM_CHARACTERS))
     } else {
-        format!("Does the response say that {}?", shortened(&with_small_start(reference, text, first)))
+        format!("Does the response say that {}?", shortened(&with_small_start(text, first, small)))
     })
 }
 
@@ -291,10 +422,8 @@ fn shortened(text: &str) -> String {
 }
 
 /// With a small first letter where the word is no name: it is a word of grammar, or stands in small letters elsewhere.
-fn with_small_start(reference: &str, text: &str, first: &str) -> String {
-    let is_common = is_in(first, COMMON)
-        || (text.starts_with(char::is_uppercase)
-            && reference.split_whitespace().any(|word| word.trim_matches(|c: char| !c.is_alphanumeric()) == first));
+fn with_small_start(text: &str, first: &str, small: &HashSet<&str>) -> String {
+    let is_common = is_in(first, COMMON) || (text.starts_with(char::is_uppercase) && small.contains(first));
     if !is_common {
         return text.to_owned();
     }
@@ -313,7 +442,9 @@ mod tests {
 
     #[test]
     fn short_references_are_answers() {
-        for (reference, answer) in [("42", "42"), ("Paris.", "Paris"), ("The answer is 3 apples.", "3 apples"), ("Answer: B", "B")] {
+        for (reference, answer) in
+            [("42", "42"), ("Paris.", "Paris"), ("The answer is 3 apples.", "3 apples"), ("Answer: B", "B")]
+        {
             assert_eq!(ask(reference), [format!("Does the response give the answer “{answer}”?")]);
             assert_eq!(final_answer(reference), Some(answer));
         }
@@ -364,6 +495,9 @@ mod tests {
         reference.push_str("The plant was described by Linnaeus in 1753.");
         let points = ask(&reference);
         assert_eq!(points.len(), MAX_POINTS);
-        assert_eq!(points.last().map(String::as_str), Some("Does the response say that the plant was described by Linnaeus in 1753?"));
+        assert_eq!(
+            points.last().map(String::as_str),
+            Some("Does the response say that the plant was described by Linnaeus in 1753?")
+        );
     }
 }

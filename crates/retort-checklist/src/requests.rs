@@ -3,13 +3,18 @@
 //! By rules over words, without a grammar: where the rules cannot be sure of a sentence's shape, they keep it whole and
 //! quote it, because a question that repeats the instruction's own words is never wrong, and a bad inversion is.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
-use crate::instruction::{Instruction, is_in};
+use crate::instruction::{self, Instruction};
 use crate::question::quoted;
 
 /// The most asks that are kept of one instruction.
 pub(crate) const MAX_REQUESTS: usize = 20;
+
+/// How many words back a verb looks for what governs it.
+const LOOK_BACK: usize = 60;
 
 /// One thing that is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +30,47 @@ pub(crate) struct Ask {
 }
 
 /// Verbs that ask for something wherever they stand at the head of a clause.
-const VERBS: &str = "explain describe compare recommend suggest include avoid give tell identify discuss analyze analyse \
+const VERBS: Class = Class(0);
+
+/// Words that are verbs at the head of a sentence, and elsewhere only before an object that shows it.
+const VERBS_OR_NOUNS: Class = Class(1);
+
+/// Verbs that need no object.
+const ALONE: Class = Class(2);
+
+/// What a person does in the mind: nothing that a response would show.
+const SILENT: Class = Class(3);
+
+/// What makes a new text; with an object it is plainer to say that the response gives it.
+const MAKING: Class = Class(4);
+
+/// Words that stand before the words that matter.
+const OPENERS: Class = Class(5);
+
+const WH: Class = Class(6);
+const AUXILIARIES: Class = Class(7);
+const FORMS_OF_BE: Class = Class(8);
+const MODALS: Class = Class(9);
+const PREPOSITIONS: Class = Class(10);
+const ARTICLES: Class = Class(11);
+const DETERMINERS: Class = Class(12);
+
+/// Parts and kinds of a response: what stands before "should" where a response is spoken of.
+const PARTS: Class = Class(13);
+
+/// Behind these, "if" means "whether".
+const ASKING: Class = Class(14);
+
+/// Verbs whose objects may be given as a list below.
+const LEADS: Class = Class(15);
+
+/// What may remain of a clause beside what code verifies without there being anything else to ask.
+const LIGHT: Class = Class(16);
+
+/// The words of each class, in the order of their numbers.
+const CLASSES: [&str; 17] = [
+    // VERBS
+    "explain describe compare recommend suggest include avoid give tell identify discuss analyze analyse \
     provide create generate compose write translate summarise summarize rewrite rephrase paraphrase reword proofread \
     convert calculate compute solve find determine evaluate assess classify categorise categorize extract define \
     demonstrate illustrate justify prove derive mention choose select pick add remove replace ensure make keep ask argue \
@@ -37,66 +82,111 @@ const VERBS: &str = "explain describe compare recommend suggest include avoid gi
     construct formulate pose let put omit skip ignore exclude restate redact capitalise capitalize punctuate transform \
     emphasise emphasize acknowledge refuse decline admit express convey maintain preserve follow congratulate greet \
     incorporate reference imitate mimic debug correct fix fill relate connect refer stick start spell visualise \
-    visualize enumerate weigh contrast pretend respond roleplay elaborate finish tabulate sketch";
-
-/// Words that are verbs at the head of a sentence, and elsewhere only before an object that shows it.
-const VERBS_OR_NOUNS: &str = "list name state outline plan design draft report note test answer order group structure link \
+    visualize enumerate weigh contrast pretend respond roleplay elaborate finish tabulate sketch",
+    // VERBS_OR_NOUNS
+    "list name state outline plan design draft report note test answer order group structure link \
     model map graph plot sign show offer use quote reply return address end close open complete check format limit focus \
     present detail label mark number count sum break split rank rate score grade review rate phrase set take get turn \
     change move leave repeat send read run print output round cover support back base sort match build form draw talk \
     speak walk act summarise detail question stress title script code rate separate account look treat pay do be have \
-    trace reflect research work try";
-
-/// Verbs that need no object.
-const ALONE: &str = "explain respond apologise apologize continue elaborate conclude";
-
-/// What a person does in the mind: nothing that a response would show.
-const SILENT: &str = "consider imagine suppose assume think read note remember look pretend recall picture";
-
-/// What makes a new text; with an object it is plainer to say that the response gives it.
-const MAKING: &str = "write compose create draft generate produce craft develop prepare design invent build provide construct make";
-
-/// Words that stand before the words that matter.
-const OPENERS: &str = "please then also next finally first firstly second secondly third thirdly lastly last afterwards now and \
-    but so ok okay additionally furthermore moreover kindly just further instead therefore or plus always too";
-
-const WH: &str = "what why how when where who whom whose which what's who's where's how's why's when's";
-const AUXILIARIES: &str = "is are was were do does did can could should would will must may might has have had am isn't aren't \
-    wasn't weren't don't doesn't didn't can't couldn't shouldn't wouldn't won't";
-const FORMS_OF_BE: &str = "is are was were";
-const MODALS: &str = "can could should would will must may might";
-const PREPOSITIONS: &str = "in on at by for from of to with within under over about as using based given during before after \
-    between without through like via per into among against regarding concerning assuming starting drawing besides since";
-const ARTICLES: &str = "a an another one two three four five six seven eight nine ten some several";
-const DETERMINERS: &str = "a an the my your its their his her our this these those that each every all both any some several no \
+    trace reflect research work try",
+    // ALONE
+    "explain respond apologise apologize continue elaborate conclude",
+    // SILENT
+    "consider imagine suppose assume think read note remember look pretend recall picture",
+    // MAKING
+    "write compose create draft generate produce craft develop prepare design invent build provide construct make",
+    // OPENERS
+    "please then also next finally first firstly second secondly third thirdly lastly last afterwards now and \
+    but so ok okay additionally furthermore moreover kindly just further instead therefore or plus always too",
+    // WH
+    "what why how when where who whom whose which what's who's where's how's why's when's",
+    // AUXILIARIES
+    "is are was were do does did can could should would will must may might has have had am isn't aren't \
+    wasn't weren't don't doesn't didn't can't couldn't shouldn't wouldn't won't",
+    // FORMS_OF_BE
+    "is are was were",
+    // MODALS
+    "can could should would will must may might",
+    // PREPOSITIONS
+    "in on at by for from of to with within under over about as using based given during before after \
+    between without through like via per into among against regarding concerning assuming starting drawing besides since",
+    // ARTICLES
+    "a an another one two three four five six seven eight nine ten some several",
+    // DETERMINERS
+    "a an the my your its their his her our this these those that each every all both any some several no \
     one two three four five six seven eight nine ten at exactly about another more only whether what why how when where \
-    which who if me them it him us yourself possible further other examples relevant key important specific";
-
-/// Parts and kinds of a response: what stands before "should" where a response is spoken of.
-const PARTS: &str = "essay poem story answer response output reply letter email text summary list table report article \
+    which who if me them it him us yourself possible further other examples relevant key important specific",
+    // PARTS
+    "essay poem story answer response output reply letter email text summary list table report article \
     explanation code function program script speech post title paragraph paragraphs section sections sentence sentences \
     line lines word words tone style language format ending conclusion introduction plan recipe review description \
     dialogue song lyrics message result results headline slogan song menu schedule itinerary email abstract outline \
     stanza stanzas verse item items entry entries bullet bullets point points heading headings example examples solution \
     post tweet caption proposal memo document analysis argument story joke riddle quiz question questions answers name \
     names test tests class method query page blog piece narrative protagonist character characters haiku limerick \
-    translation version rewrite draft advice bio biography account guide overview text reply";
-
-/// Behind these, "if" means "whether".
-const ASKING: &str = "ask tell know check see decide say wonder explain determine clear sure state find judge note mention test \
-    verify discuss consider understand indicate assess and as even but only";
-
-/// Verbs whose objects may be given as a list below.
-const LEADS: &str = "include includes including cover covers covering contain contains containing address addresses addressing \
+    translation version rewrite draft advice bio biography account guide overview text reply",
+    // ASKING
+    "ask tell know check see decide say wonder explain determine clear sure state find judge note mention test \
+    verify discuss consider understand indicate assess and as even but only",
+    // LEADS
+    "include includes including cover covers covering contain contains containing address addresses addressing \
     mention mentions mentioning discuss discusses explain explains describe describes describing with compare provide \
-    provides list give have has define use on about";
-
-/// What may remain of a clause beside what code verifies without there being anything else to ask.
-const LIGHT: &str = "use keep make write answer respond reply response your the a an it to be in please limit give should must do \
+    provides list give have has define use on about",
+    // LIGHT
+    "use keep make write answer respond reply response your the a an it to be in please limit give should must do \
     don't not avoid no and or with of only exactly include that text words is are i want need would like you as by for on \
     ensure sure entire whole all output format provide put have has list point points letter answers replies this my at \
     least most long length than more result them each contain using word just return there can also so if then within \
-    under up into its they used any never anywhere both must start begin end finish number separate present";
+    under up into its they used any never anywhere both must start begin end finish number separate present",
+];
+
+/// A class of words, by its number in [`CLASSES`].
+#[derive(Debug, Clone, Copy)]
+struct Class(u32);
+
+/// Which classes each word is of, as bits: looking a word up is then one step, however many words a class has.
+static LEXICON: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
+    let mut lexicon = HashMap::new();
+    for (class, words) in CLASSES.iter().enumerate() {
+        for word in words.split_ascii_whitespace() {
+            *lexicon.entry(word).or_insert(0) |= 1 << class;
+        }
+    }
+    lexicon
+});
+
+/// A few words with spaces between them, or a class.
+trait Words {
+    fn hold(&self, word: &str) -> bool;
+
+    /// The same for a word of which the classes are known.
+    fn hold_one_of(&self, word: &str, classes: u32) -> bool;
+}
+
+impl Words for &str {
+    fn hold(&self, word: &str) -> bool {
+        instruction::is_in(word, self)
+    }
+
+    fn hold_one_of(&self, word: &str, _classes: u32) -> bool {
+        self.hold(word)
+    }
+}
+
+impl Words for Class {
+    fn hold(&self, word: &str) -> bool {
+        self.hold_one_of(word, LEXICON.get(word).copied().unwrap_or(0))
+    }
+
+    fn hold_one_of(&self, _word: &str, classes: u32) -> bool {
+        classes & (1 << self.0) != 0
+    }
+}
+
+fn is_in(word: &str, list: impl Words) -> bool {
+    list.hold(word)
+}
 
 #[derive(Debug, Clone)]
 struct Token<'t> {
@@ -104,6 +194,8 @@ struct Token<'t> {
     raw: &'t str,
     /// In small letters, without marks; empty where it is opaque.
     word: String,
+    /// Which classes the word is of, as bits.
+    classes: u32,
     range: Range<usize>,
     is_opaque: bool,
     is_covered: bool,
@@ -115,8 +207,8 @@ impl Token<'_> {
     }
 
     /// Is one of these words.
-    fn is(&self, list: &str) -> bool {
-        !self.is_opaque && is_in(&self.word, list)
+    fn is(&self, list: impl Words) -> bool {
+        !self.is_opaque && list.hold_one_of(&self.word, self.classes)
     }
 
     fn breaks(&self) -> bool {
@@ -132,6 +224,7 @@ impl Token<'_> {
 /// the instruction.
 pub(crate) fn requests(instruction: &Instruction<'_>, covered: &[Range<usize>]) -> Vec<Ask> {
     let mut reader = Reader { asks: Vec::new(), condition: None, lead: None };
+    let covered = &merged(covered);
     for sentence in &instruction.sentences {
         let tokens = tokens(instruction, &sentence.range, covered);
         reader.sentence(&tokens, sentence.is_item);
@@ -147,6 +240,20 @@ pub(crate) fn requests(instruction: &Instruction<'_>, covered: &[Range<usize>]) 
         asks.sort_by_key(|ask| ask.range.start);
     }
     asks
+}
+
+/// The same bytes as ranges in order that do not touch.
+fn merged(ranges: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut sorted: Vec<Range<usize>> = ranges.iter().filter(|range| !range.is_empty()).cloned().collect();
+    sorted.sort_by_key(|range| range.start);
+    let mut out: Vec<Range<usize>> = Vec::new();
+    for range in sorted {
+        match out.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => out.push(range),
+        }
+    }
+    out
 }
 
 /// Where nothing in particular is asked for, such as in "Blog intro on winter cycling".
@@ -165,7 +272,8 @@ fn whole(instruction: &Instruction<'_>, covered: &[Range<usize>]) -> Option<Ask>
         }
     }
     let text = words.join(" ");
-    let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | ':' | ';' | '?' | '!'));
+    let text =
+        text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | ':' | ';' | '?' | '!'));
     let range = ends.filter(|_| is_wanted && !text.is_empty())?;
     let question = format!("Does the response do what is asked for: {}?", quoted(text));
     Some(Ask { question, condition: None, range, rank: 2 })
@@ -178,9 +286,9 @@ fn tokens<'t>(
 ) -> Vec<Token<'t>> {
     let mut found = Vec::new();
     let mut at = range.start;
-    let spans: Vec<_> =
-        instruction.spans.iter().filter(|span| span.range.start < range.end && span.range.end > range.start).collect();
-    let mut spans = spans.into_iter().peekable();
+    let first = instruction.spans.partition_point(|span| span.range.end <= range.start);
+    let spans = instruction.spans.get(first..).unwrap_or_default();
+    let mut spans = spans.iter().take_while(|span| span.range.start < range.end).peekable();
     let mut push = |part: Range<usize>, is_opaque: bool| {
         let raw = instruction.slice(&part);
         let word = if is_opaque {
@@ -194,8 +302,13 @@ fn tokens<'t>(
                 _ => word,
             }
         };
-        let is_covered = covered.iter().any(|c| c.start <= part.start && part.end.min(part.start + word.len()) <= c.end);
-        found.push(Token { raw, word, range: part, is_opaque, is_covered });
+        // The marks behind a word may lie outside.
+        let end = part.start + raw.trim_end_matches(|c: char| !c.is_alphanumeric()).len().max(1);
+        let cover = covered.partition_point(|cover| cover.end < end);
+        let is_covered =
+            covered.get(cover).is_some_and(|cover| cover.start <= part.start && end <= cover.end);
+        let classes = LEXICON.get(word.as_str()).copied().unwrap_or(0);
+        found.push(Token { raw, word, classes, range: part, is_opaque, is_covered });
     };
     while at < range.end {
         let rest = instruction.slice(&(at..range.end));
@@ -322,20 +435,22 @@ impl Reader {
         if first.is("otherwise else") {
             tokens = tokens.get(skipped + 1..).unwrap_or_default();
             condition = self.condition.take().map(|condition| negated(&condition)).or(condition);
-        } else if first.is("if when whenever unless") && !is_question_at(tokens, skipped) {
-            if let Some((clause, rest)) = split_condition(tokens.get(skipped..).unwrap_or_default()) {
-                let clause = if first.is("unless") { negated(&clause) } else { clause };
-                self.condition = Some(clause.clone());
-                // "If X, do Y; otherwise do Z": two statements under opposite conditions.
-                if let Some(at) = rest.iter().position(|t| t.is("otherwise else")) {
+        } else if first.is("if when whenever unless")
+            && !is_question_at(tokens, skipped)
+            && let Some((clause, rest)) = split_condition(tokens.get(skipped..).unwrap_or_default())
+        {
+            let clause = if first.is("unless") { negated(&clause) } else { clause };
+            self.condition = Some(clause.clone());
+            // "If X, do Y; otherwise do Z": two statements under opposite conditions.
+            match rest.iter().position(|t| t.is("otherwise else")) {
+                Some(at) => {
                     let (held, other) = rest.split_at(at);
                     self.segments(held, Some(clause.clone()));
                     self.segments(other.get(1..).unwrap_or_default(), Some(negated(&clause)));
-                } else {
-                    self.segments(rest, Some(clause));
                 }
-                return;
+                None => self.segments(rest, Some(clause)),
             }
+            return;
         }
         self.segments(tokens, condition);
     }
@@ -352,7 +467,8 @@ impl Reader {
         if head(tokens, start, true, ends_in_question).is_none() {
             let found = (start + 1..tokens.len()).take(30).find(|&at| {
                 let after = at + openers(tokens.get(at..).unwrap_or_default());
-                tokens.get(at - 1).is_some_and(Token::breaks) && head(tokens, after, false, ends_in_question).is_some()
+                tokens.get(at - 1).is_some_and(Token::breaks)
+                    && head(tokens, after, false, ends_in_question).is_some()
             });
             let Some(at) = found else {
                 if ends_in_question {
@@ -412,7 +528,10 @@ impl Reader {
                     self.push(&Part { tokens, verb: None, ..*part }, condition.clone());
                 } else {
                     let tokens = tokens.get(start..end).unwrap_or_default();
-                    self.push(&Part { tokens, verb: Some(verb), head: part.head, adverbial: &[] }, condition.clone());
+                    self.push(
+                        &Part { tokens, verb: Some(verb), head: part.head, adverbial: &[] },
+                        condition.clone(),
+                    );
                 }
                 first = false;
                 start = at;
@@ -429,15 +548,16 @@ impl Reader {
             && part.head != Head::Question
             && let Some(at) = tokens.iter().enumerate().skip(2).position(|(at, t)| {
                 t.is("if unless")
-                    && !(tokens.get(at - 1).is_some_and(|before| before.is(ASKING))
-                        && !tokens.get(at - 2).is_some_and(|before| before.is(DETERMINERS)))
-                    && !tokens.get(at - 2).is_some_and(|before| before.is("ask tell explain know"))
-                    && tokens.get(at + 1).is_some_and(|next| !next.is("possible needed necessary any applicable relevant not so you"))
+                    && !means_whether(tokens, at)
+                    && tokens.get(at + 1).is_some_and(|next| {
+                        !next.is("possible needed necessary any applicable relevant not so you")
+                    })
             })
         {
             let at = at + 2;
             let clause = clause(tokens.get(at + 1..).unwrap_or_default());
-            condition = Some(if tokens.get(at).is_some_and(|t| t.is("unless")) { negated(&clause) } else { clause });
+            condition =
+                Some(if tokens.get(at).is_some_and(|t| t.is("unless")) { negated(&clause) } else { clause });
             self.condition = condition.clone();
             tokens = tokens.get(..at).unwrap_or_default();
         }
@@ -446,6 +566,15 @@ impl Reader {
             return;
         }
         tokens = without_covered_tail(tokens);
+        // "Give the guide three headings" asks for nothing new when the headings are verified and the guide was asked for.
+        if tokens.len() < all.len()
+            && self
+                .asks
+                .iter()
+                .any(|ask| tokens.iter().all(|t| t.is(LIGHT) || ask.question.contains(bare(t.raw))))
+        {
+            return;
+        }
         let adverbial = if part.adverbial.iter().filter(|t| !t.is(LIGHT)).any(|t| t.is_covered) {
             &[]
         } else {
@@ -466,6 +595,16 @@ struct Part<'p, 't> {
     adverbial: &'p [Token<'t>],
     /// The verb that an earlier part has in common with this one.
     verb: Option<&'p [Token<'t>]>,
+}
+
+/// Whether the "if" here, behind two words at least, says "whether": "check if", "tell me if", but not "add a note if".
+fn means_whether(tokens: &[Token<'_>], at: usize) -> bool {
+    let before = |back: usize, list: Class| {
+        at.checked_sub(back).and_then(|at| tokens.get(at)).is_some_and(|token| token.is(list))
+    };
+    let asks_someone =
+        at.checked_sub(2).and_then(|at| tokens.get(at)).is_some_and(|t| t.is("ask tell explain know"));
+    asks_someone || (before(1, ASKING) && !before(2, DETERMINERS))
 }
 
 /// How an ask begins.
@@ -502,7 +641,9 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
         ("can" | "could" | "would" | "will", "you", next, _) => {
             return Some(Head::Polite(if is_in(next, "please kindly also maybe perhaps") { 3 } else { 2 }));
         }
-        ("you", "should" | "must" | "shall" | "will" | "can", "not" | "never", _) => return Some(Head::PoliteNot(3)),
+        ("you", "should" | "must" | "shall" | "will" | "can", "not" | "never", _) => {
+            return Some(Head::PoliteNot(3));
+        }
         ("you", "shouldn't" | "mustn't" | "can't" | "cannot", ..) => return Some(Head::PoliteNot(2)),
         ("you", "are", "asked" | "requested" | "required", "to") => return Some(Head::Polite(4)),
         ("you", "are", "kindly", "asked" | "requested") => return Some(Head::Polite(5)),
@@ -524,7 +665,7 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
         _ => {}
     }
     let is_wh = is_in(first, WH);
-    if is_question_at(tokens, at) && (in_question || (is_wh && is_first)) && (is_first || is_wh || in_question) {
+    if is_question_at(tokens, at) && (in_question || (is_wh && is_first)) {
         return Some(Head::Question);
     }
     if first == "how" && word(1) == "to" && is_first {
@@ -534,7 +675,8 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
         return Some(Head::Question);
     }
     // An adverb before the verb: "briefly explain".
-    let is_adverb = first.ends_with("ly") && first.len() > 4 && !is_in(first, VERBS) && !is_in(first, VERBS_OR_NOUNS);
+    let is_adverb =
+        first.ends_with("ly") && first.len() > 4 && !is_in(first, VERBS) && !is_in(first, VERBS_OR_NOUNS);
     let verb = usize::from(is_adverb);
     let is_alone = |ahead: usize| tokens.get(at + ahead).is_some_and(Token::breaks);
     // A label: "Format: CSV".
@@ -551,7 +693,10 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
     if is_in(word(verb), VERBS_OR_NOUNS) && !(is_in(word(verb), "do have be") && in_question) {
         let next = tokens.get(at + verb + 1);
         let has_object = next.is_some_and(|t| {
-            t.is_opaque || t.is(DETERMINERS) || (t.is("to") && is_in(word(verb), "offer try work")) || t.raw.starts_with(|c: char| c.is_ascii_digit())
+            t.is_opaque
+                || t.is(DETERMINERS)
+                || (t.is("to") && is_in(word(verb), "offer try work"))
+                || t.raw.starts_with(|c: char| c.is_ascii_digit())
         });
         let is_adjective_too = is_in(word(verb), "present open close complete separate back");
         if has_object || (is_first && !is_adjective_too && next.is_some()) {
@@ -562,7 +707,8 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
         return None;
     }
     // Any other word at the front with an object behind it that is no word of grammar: "Advertise a used car".
-    let has_object = tokens.get(at + 1).is_some_and(|t| t.is("a an the my your its this these those me each every"));
+    let has_object =
+        tokens.get(at + 1).is_some_and(|t| t.is("a an the my your its this these those me each every"));
     if at == openers(tokens) && is_first && has_object && !token.breaks() && is_likely_verb(first) {
         return Some(Head::Imperative);
     }
@@ -570,13 +716,16 @@ fn head(tokens: &[Token<'_>], at: usize, is_first: bool, in_question: bool) -> O
     (1..=7).find_map(|ahead| {
         let next = tokens.get(at + ahead)?;
         let subject = tokens.get(at..at + ahead)?;
-        if !next.is("should must shall needs has ought") || (next.is("needs has ought") && word(ahead + 1) != "to") {
+        if !next.is("should must shall needs has ought")
+            || (next.is("needs has ought") && word(ahead + 1) != "to")
+        {
             return None;
         }
         let last = subject.last()?;
         let is_response = subject.len() == 1 && last.is("it this there they everything nothing each all")
             || first == "your"
-            || subject.iter().any(|t| t.is(PARTS)) && subject.first()?.is("the this each every all its any no both these");
+            || subject.iter().any(|t| t.is(PARTS))
+                && subject.first()?.is("the this each every all its any no both these");
         (is_response && !subject.iter().any(Token::breaks)).then_some(Head::Should(ahead))
     })
 }
@@ -588,7 +737,10 @@ pub(crate) fn advice(instruction: &Instruction<'_>, range: &Range<usize>) -> Opt
     let tokens = tokens.get(start..)?;
     // An ambiguous word is a verb only where an object shows it.
     let is_certain = !tokens.first()?.is(VERBS_OR_NOUNS);
-    if head(tokens, 0, is_certain, false)? != Head::Imperative || tokens.first()?.is("do have be") || tokens.len() < 2 {
+    if head(tokens, 0, is_certain, false)? != Head::Imperative
+        || tokens.first()?.is("do have be")
+        || tokens.len() < 2
+    {
         return None;
     }
     Some(person(tokens, true))
@@ -598,18 +750,22 @@ fn is_likely_verb(word: &str) -> bool {
     const OTHERS: &str = "all both half such not no yes once than what here there that while where because though although \
         until till unless if when or nor yet except despite plus minus near off out up down i you he she it we they who \
         nothing many few even only quite rather what";
+    let is_plural = word.ends_with('s') && !word.ends_with("ss");
     word.len() > 2
+        && !is_plural
         && word.chars().all(|c| c.is_alphabetic() || c == '-')
-        && !(word.ends_with('s') && !word.ends_with("ss"))
         && !["ly", "ing", "ed"].iter().any(|ending| word.ends_with(ending))
-        && ![PREPOSITIONS, AUXILIARIES, WH, DETERMINERS, OPENERS, OTHERS, SILENT].iter().any(|list| is_in(word, list))
+        && !is_in(word, OTHERS)
+        && ![PREPOSITIONS, AUXILIARIES, WH, DETERMINERS, OPENERS, SILENT]
+            .iter()
+            .any(|list| is_in(word, *list))
 }
 
 /// Whether a question begins here: with a question word, or with an auxiliary and what could be its subject.
 fn is_question_at(tokens: &[Token<'_>], at: usize) -> bool {
     let Some(first) = tokens.get(at) else { return false };
     let ends = tokens.last().is_some_and(|last| last.ends_with(&['?']));
-    let next_is = |list: &str| tokens.get(at + 1).is_some_and(|t| t.is(list));
+    let next_is = |list: Class| tokens.get(at + 1).is_some_and(|t| t.is(list));
     if first.is(WH) {
         // Without a mark, an auxiliary or verb has to show it.
         return ends || (next_is(AUXILIARIES) && !first.is("when who which where"));
@@ -643,8 +799,11 @@ fn boundary(
         Head::Question => {
             // "… and why": of questions and after a colon only; a relative clause follows its noun without "and".
             let is_wh = tokens.get(next).is_some_and(|t| t.is(WH));
-            (kind == Head::Question || before.ends_with(&[':'])) && (joins || is_wh || here.is("and"))
-                && (joins || before.ends_with(&[':', '?', ';']) || kind == Head::Question && is_wh && after_mark)
+            (kind == Head::Question || before.ends_with(&[':']))
+                && (joins || is_wh || here.is("and"))
+                && (joins
+                    || before.ends_with(&[':', '?', ';'])
+                    || kind == Head::Question && is_wh && after_mark)
         }
         Head::Imperative => {
             let verb = |t: &Token<'_>| t.is(VERBS) || t.is(VERBS_OR_NOUNS);
@@ -653,12 +812,16 @@ fn boundary(
                 return None;
             }
             // Behind "a program that reads a file and …", "how to plan and …" the verb may belong there.
+            let part = part.get(part.len().saturating_sub(LOOK_BACK)..).unwrap_or_default();
             let own = match kind {
                 Head::Polite(skip) | Head::Wish(skip) => part.get(skip..).unwrap_or_default(),
                 _ => part,
             };
             let governed = own.windows(2).any(|pair| match pair {
-                [a, b] => (a.is("to") && verb(b)) || a.is("that which who can could would should must will you they we people"),
+                [a, b] => {
+                    (a.is("to") && verb(b))
+                        || a.is("that which who can could would should must will you they we people")
+                }
                 _ => false,
             });
             let is_verb_list = {
@@ -666,7 +829,10 @@ fn boundary(
                 chunk == 1 && before.ends_with(&[',']) && verb(before)
             };
             let is_ask = !matches!(kind, Head::Question | Head::Should(_)) || is_explicit;
-            is_ask && !is_verb_list && (!governed || after_mark || is_explicit) && !(here.is("or") && !after_mark)
+            is_ask
+                && !is_verb_list
+                && (!governed || after_mark || is_explicit)
+                && (after_mark || !here.is("or"))
         }
         Head::Should(_) => after_mark || here.is("and"),
         Head::Wish(_) => after_mark,
@@ -805,7 +971,13 @@ fn convert(part: &Part<'_, '_>) -> Option<(String, u8)> {
                 None => {
                     let mut words = part.adverbial.to_vec();
                     words.extend_from_slice(tokens);
-                    (format!("Does the response answer the question {}?", quoted(&capitalised(&plain(&words)))), 0)
+                    (
+                        format!(
+                            "Does the response answer the question {}?",
+                            quoted(&capitalised(&plain(&words)))
+                        ),
+                        0,
+                    )
                 }
             })
         }
@@ -817,7 +989,9 @@ fn imperative(tokens: &[Token<'_>]) -> Option<String> {
     let start = openers(tokens);
     let tokens = tokens.get(start..).unwrap_or_default();
     let tokens = match tokens {
-        [a, b, rest @ ..] if a.is("make be") && b.is("sure") && rest.first().is_some_and(|t| t.is("to you")) => {
+        [a, b, rest @ ..]
+            if a.is("make be") && b.is("sure") && rest.first().is_some_and(|t| t.is("to you")) =>
+        {
             return imperative(rest.get(1..)?);
         }
         [a, b, rest @ ..] if a.is("go") && b.is("ahead") => rest.get(1..)?,
@@ -983,7 +1157,7 @@ fn indirect(tokens: &[Token<'_>]) -> Option<String> {
     if let Some(third) = tokens.get(2).filter(|t| t.is("it he she they this that there these those")) {
         let who = third.word.as_str();
         let is_pronoun = third.is("it he she they there") || count == 3;
-        if is_pronoun && second.is(FORMS_OF_BE) || is_pronoun && second.is(MODALS) {
+        if is_pronoun && (second.is(FORMS_OF_BE) || second.is(MODALS)) {
             // "What is it like" turns round too: "what it is like".
             return Some(format!("{wh} {who} {} {}", second.word, words(3)).trim_end().to_owned());
         }
@@ -998,8 +1172,9 @@ fn indirect(tokens: &[Token<'_>]) -> Option<String> {
     }
     let predicates = "called used made known named meant considered required needed found located like supposed involved doing \
         going written born spoken";
-    let has_predicate =
-        last.is(PREPOSITIONS) || last.word.ends_with("ing") || tokens.get(2..)?.iter().any(|t| t.is(predicates));
+    let has_predicate = last.is(PREPOSITIONS)
+        || last.word.ends_with("ing")
+        || tokens.get(2..)?.iter().any(|t| t.is(predicates));
     let contracted = matches!(first.word.as_str(), "what's" | "who's" | "where's" | "how's");
     if second.is(FORMS_OF_BE) || contracted {
         let (from, be) = if contracted { (1, "is") } else { (2, second.word.as_str()) };
@@ -1011,7 +1186,10 @@ fn indirect(tokens: &[Token<'_>]) -> Option<String> {
             return Some(format!("{wh} {be} {}", words(from)));
         }
         // "How is vinegar made", "where are pandas found".
-        let participle = |t: &Token<'_>| (t.word.ends_with("ed") && t.word.len() > 4) || t.is("made found built grown born sold written called spoken held");
+        let participle = |t: &Token<'_>| {
+            (t.word.ends_with("ed") && t.word.len() > 4)
+                || t.is("made found built grown born sold written called spoken held")
+        };
         if subject.len() == 2 && participle(subject.last()?) && !subject.first()?.is("the a an") {
             return Some(format!("{wh} {} {be} {}", bare(subject.first()?.raw), bare(subject.last()?.raw)));
         }
@@ -1020,15 +1198,21 @@ fn indirect(tokens: &[Token<'_>]) -> Option<String> {
             "where" | "when" => 4,
             _ => 0,
         };
-        let is_phrase = subject.len() <= longest && !has_predicate && !participle(subject.last()?)
+        let is_phrase = subject.len() <= longest
+            && !has_predicate
+            && !participle(subject.last()?)
             && !subject.iter().any(|t| t.is("if when because so"))
             && !subject.iter().rev().skip(1).any(Token::breaks)
             && (wh != "when" || subject.len() <= 3);
         return is_phrase.then(|| format!("{wh} {} {be}", person(subject, false)));
     }
     // "How tall is Mount Everest", "how many moons are there".
-    if first.is("how") && tokens.get(2).is_some_and(|t| t.is(FORMS_OF_BE)) && count > 3 && !has_predicate
-        && !second.is("many much") && count <= 8
+    if first.is("how")
+        && tokens.get(2).is_some_and(|t| t.is(FORMS_OF_BE))
+        && count > 3
+        && !has_predicate
+        && !second.is("many much")
+        && count <= 8
     {
         return Some(format!("how {} {} {}", second.word, words(3), tokens.get(2)?.word));
     }
@@ -1043,7 +1227,11 @@ fn indirect(tokens: &[Token<'_>]) -> Option<String> {
     // The question word is the subject or stands with it: the order stays.
     let turned = tokens.iter().skip(2).any(|t| t.is(AUXILIARIES));
     let is_subject = first.is("who what") && !second.is("the a an kind kinds type types sort colour color");
-    let keeps_order = if first.is("which") { !tokens.iter().skip(2).any(|t| t.is("do does did should can could would will")) } else { !turned };
+    let keeps_order = if first.is("which") {
+        !tokens.iter().skip(2).any(|t| t.is("do does did should can could would will"))
+    } else {
+        !turned
+    };
     let is_counted = first.is("which") || (first.is("how") && second.is("many much"));
     ((is_subject || is_counted) && keeps_order).then(|| words_from(tokens))
 }
@@ -1066,7 +1254,8 @@ fn trimmed(text: &str) -> &str {
         let next = match next.strip_suffix('.') {
             Some(rest) => {
                 let word = rest.rsplit(char::is_whitespace).next().unwrap_or_default();
-                let is_abbreviated = (word.contains('.') && word.len() <= 5) || matches!(word, "etc" | "Inc" | "Jr");
+                let is_abbreviated =
+                    (word.contains('.') && word.len() <= 5) || matches!(word, "etc" | "Inc" | "Jr");
                 if is_abbreviated || rest.ends_with('.') { next } else { rest }
             }
             _ => next,
@@ -1125,7 +1314,9 @@ fn person(tokens: &[Token<'_>], begins_with_verb: bool) -> String {
             "my" => Some("the user's".to_owned()),
             "mine" => Some("the user's".to_owned()),
             "myself" => Some("themselves".to_owned()),
-            "i" if token.raw.starts_with(['I', 'i']) && token.raw.trim_end_matches([',', '.', '?', '!']).len() == 1 => {
+            "i" if token.raw.starts_with(['I', 'i'])
+                && token.raw.trim_end_matches([',', '.', '?', '!']).len() == 1 =>
+            {
                 agree = true;
                 out.push_str("the user");
                 continue;
@@ -1134,15 +1325,24 @@ fn person(tokens: &[Token<'_>], begins_with_verb: bool) -> String {
             "i've" => Some("the user has".to_owned()),
             "i'll" => Some("the user will".to_owned()),
             "i'd" => Some("the user would".to_owned()),
-            "your" => Some(if is_in(next, "answer response reply output") { "the" } else { "its" }.to_owned()),
+            "your" => {
+                Some(if is_in(next, "answer response reply output") { "the" } else { "its" }.to_owned())
+            }
             "you" => {
                 let next = tokens.get(index + 1).filter(|t| !t.is_opaque).map_or("", |t| t.word.as_str());
-                agree = next == "have" || next == "do" || next == "don't" || (is_in(next, VERBS) || is_in(next, VERBS_OR_NOUNS));
+                agree = next == "have"
+                    || next == "do"
+                    || next == "don't"
+                    || (is_in(next, VERBS) || is_in(next, VERBS_OR_NOUNS));
                 out.push_str("it");
                 out.push_str(token.raw.trim_start_matches(char::is_alphanumeric));
                 continue;
             }
-            "are" if out.ends_with("it ") && index > 0 && tokens.get(index - 1).is_some_and(|t| t.is("you")) => {
+            "are"
+                if out.ends_with("it ")
+                    && index > 0
+                    && tokens.get(index - 1).is_some_and(|t| t.is("you")) =>
+            {
                 Some("is".to_owned())
             }
             "you're" => Some("it is".to_owned()),
@@ -1157,7 +1357,8 @@ fn person(tokens: &[Token<'_>], begins_with_verb: bool) -> String {
         match replaced {
             Some(replaced) => {
                 let end = token.raw.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
-                let start = token.raw.len() - token.raw.trim_start_matches(|c: char| !c.is_alphanumeric()).len();
+                let start =
+                    token.raw.len() - token.raw.trim_start_matches(|c: char| !c.is_alphanumeric()).len();
                 out.push_str(token.raw.get(..start).unwrap_or_default());
                 out.push_str(&replaced);
                 out.push_str(token.raw.get(end..).unwrap_or_default());
@@ -1173,7 +1374,8 @@ fn person(tokens: &[Token<'_>], begins_with_verb: bool) -> String {
 }
 
 fn is_adverb(word: &str) -> bool {
-    word.ends_with("ly") || is_in(word, "also just often never always only still already usually sometimes really now both")
+    word.ends_with("ly")
+        || is_in(word, "also just often never always only still already usually sometimes really now both")
 }
 
 /// Whether a word behind "I" is a verb in the present, which "the user" gives an ending: not one in the past, a modal, or
@@ -1212,7 +1414,13 @@ fn base_form(verb: &str) -> String {
         "mentioning" => "mention",
         "describing" => "describe",
         "use" => "use",
-        _ => return verb.strip_suffix('s').filter(|_| verb != "discuss" && verb != "address").unwrap_or(verb).to_owned(),
+        _ => {
+            return verb
+                .strip_suffix('s')
+                .filter(|_| verb != "discuss" && verb != "address")
+                .unwrap_or(verb)
+                .to_owned();
+        }
     }
     .to_owned()
 }
@@ -1236,42 +1444,104 @@ fn gerund(verb: &str) -> String {
 mod tests {
     use super::*;
 
+    #[derive(serde::Deserialize)]
+    struct Row {
+        id: String,
+        /// Written before the rules, after them, or after they were done.
+        part: String,
+        instruction: String,
+        asks: Vec<String>,
+    }
+
+    /// Of the corpus, by ask: what is found is expected, and what is expected is found, word for word.
     #[test]
-    #[expect(clippy::print_stdout, clippy::unwrap_used, reason = "shows what is wrong")]
-    fn corpus_as_it_is() {
-        #[derive(serde::Deserialize)]
-        struct Row {
-            id: String,
-            instruction: String,
-            asks: Vec<String>,
-        }
-        if let Some(path) = std::env::var_os("SHOW") {
-            for line in std::fs::read_to_string(path).unwrap().lines() {
-                let row: serde_json::Value = serde_json::from_str(line).unwrap();
-                let instruction = row["instruction"].as_str().unwrap();
-                println!("# {instruction:?}");
-                for ask in requests(&Instruction::new(instruction), &[]) {
-                    println!("    {:?} {}", ask.condition, ask.question);
+    #[expect(
+        clippy::unwrap_used,
+        clippy::print_stdout,
+        reason = "a test fails by it, and shows what is wrong"
+    )]
+    fn asks_are_found_as_they_are_expected() {
+        for part in ["before", "after", "unseen"] {
+            let (mut found_count, mut expected_count, mut both) = (0_u32, 0_u32, 0_u32);
+            for line in include_str!("../tests/corpus/requests.jsonl").lines().filter(|line| !line.is_empty())
+            {
+                let row: Row = serde_json::from_str(line).unwrap();
+                if row.part != part {
+                    continue;
                 }
+                let found: Vec<String> = requests(&Instruction::new(&row.instruction), &[])
+                    .into_iter()
+                    .map(|ask| crate::Item {
+                        condition: ask.condition,
+                        ..crate::Item::asking("", ask.question)
+                    })
+                    .map(|item| item.full_question())
+                    .collect();
+                if found != row.asks {
+                    println!(
+                        "{}: {:?}\n   found    {found:#?}\n   expected {:#?}",
+                        row.id, row.instruction, row.asks
+                    );
+                }
+                for ask in &found {
+                    found_count += 1;
+                    both += u32::from(row.asks.contains(ask));
+                }
+                expected_count += u32::try_from(row.asks.len()).unwrap();
             }
+            let precision = f64::from(both) / f64::from(found_count);
+            let recall = f64::from(both) / f64::from(expected_count);
+            println!(
+                "{part}: {both} of {found_count} found, of {expected_count} expected: {precision:.3}, {recall:.3}"
+            );
+            assert!(
+                expected_count >= 40 && precision >= 0.95 && recall >= 0.95,
+                "{part}: {precision:.3}, {recall:.3}"
+            );
         }
-        let text = include_str!("../tests/corpus/requests.jsonl");
-        for line in text.lines() {
-            let row: Row = serde_json::from_str(line).unwrap();
-            let found: Vec<String> = requests(&Instruction::new(&row.instruction), &[])
-                .into_iter()
-                .map(|ask| {
-                    let mut item = crate::Item::asking("x", ask.question);
-                    item.condition = ask.condition;
-                    item.full_question()
-                })
-                .collect();
-            if std::env::var_os("SHOW").is_some() {
-                continue;
-            }
-            if found != row.asks {
-                println!("{}: {:?}\n   found {:#?}\n   expected {:#?}", row.id, row.instruction, found, row.asks);
-            }
+    }
+
+    fn ask(instruction: &str, covered: &[&str]) -> Vec<String> {
+        let covered: Vec<Range<usize>> = covered
+            .iter()
+            .filter_map(|passage| instruction.find(passage).map(|at| at..at + passage.len()))
+            .collect();
+        requests(&Instruction::new(instruction), &covered).into_iter().map(|ask| ask.question).collect()
+    }
+
+    #[test]
+    fn what_is_verified_is_not_asked_again() {
+        assert_eq!(
+            ask("Write a poem in 8 lines. Use at most 100 words.", &["in 8 lines", "at most 100 words"]),
+            ["Does the response give a poem?"]
+        );
+        assert_eq!(
+            ask(
+                "In two sentences, explain tides and do not use commas.",
+                &["In two sentences", "do not use commas"]
+            ),
+            ["Does the response explain tides?"]
+        );
+        assert_eq!(
+            ask("Write a limerick that contains the word \"rust\".", &["contains the word \"rust\""]),
+            ["Does the response give a limerick?"]
+        );
+        // In the middle it stays: without it, the sentence would not be whole.
+        assert_eq!(
+            ask("List five reasons to swim.", &["List five reasons"]),
+            ["Does the response list five reasons to swim?"]
+        );
+        assert_eq!(ask("Max 50 words, no commas.", &["Max 50 words", "no commas"]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn at_most_twenty_asks_are_kept_and_wishes_of_form_go_first() {
+        let mut instruction = "The text should be warm. ".to_owned();
+        for number in 0..25 {
+            instruction.push_str(&format!("Explain topic {number}. "));
         }
+        let asks = ask(&instruction, &[]);
+        assert_eq!(asks.len(), MAX_REQUESTS);
+        assert_eq!(asks.first().map(String::as_str), Some("Does the response explain topic 0?"));
     }
 }

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use retort_checklist::{
-    AnswerForm, Checklist, ChecklistScore, ChecklistWriteError, Constraint, Decided, Item, MAX_HARD, MAX_PER_SKILL,
-    Origin, Parts, ScoreError, Verdict, Wanted, WhyNone, generate, hard, read_checklist, score, verify_items,
+    AnswerForm, Checklist, ChecklistScore, ChecklistWriteError, Constraint, Decided, Item, MAX_HARD,
+    MAX_PER_SKILL, Origin, Parts, ScoreError, Verdict, Wanted, WhyNone, generate, hard, read_checklist,
+    score, verify_items,
 };
 use retort_rubric::{Severity, Skill};
 
@@ -114,10 +115,12 @@ fn negative_weights_take_away_and_the_score_stays_in_range() {
 #[test]
 fn skills_have_their_own_scores_in_order() {
     let of = |skill, weight| Item { skill: Some(skill), ..weighted(weight) };
-    let items = [of(Skill::Readability, 1.0), of(Skill::Factuality, 1.0), of(Skill::Readability, 3.0), weighted(1.0)];
+    let items =
+        [of(Skill::Readability, 1.0), of(Skill::Factuality, 1.0), of(Skill::Readability, 3.0), weighted(1.0)];
     let total = score(&items, &[judged(1.0), not_applicable(), judged(0.0), judged(1.0)]).unwrap();
     assert_eq!(total.score, Some(0.4));
-    let by_skill: Vec<(Skill, Option<f64>)> = total.by_skill.iter().map(|(skill, s)| (*skill, s.score)).collect();
+    let by_skill: Vec<(Skill, Option<f64>)> =
+        total.by_skill.iter().map(|(skill, s)| (*skill, s.score)).collect();
     assert_eq!(by_skill, [(Skill::Factuality, None), (Skill::Readability, Some(0.25))]);
 }
 
@@ -125,9 +128,13 @@ fn skills_have_their_own_scores_in_order() {
 fn items_with_a_constraint_are_verified_and_the_others_are_left() {
     let mut short = Item::asking("short", "Is it short?");
     short.constraint = Some(constraint(r#"{"kind": "count", "what": "word", "limit": {"at_most": 2}}"#));
-    let checklist = Checklist { items: vec![short, Item::asking("kind", "Is it kind?")], ..Checklist::default() };
+    let checklist =
+        Checklist { items: vec![short, Item::asking("kind", "Is it kind?")], ..Checklist::default() };
     let found = verify_items(&checklist, "One two three.");
-    assert_eq!(found.iter().map(|f| f.as_ref().map(|f| f.verdict)).collect::<Vec<_>>(), [Some(Verdict::NotMet), None]);
+    assert_eq!(
+        found.iter().map(|f| f.as_ref().map(|f| f.verdict)).collect::<Vec<_>>(),
+        [Some(Verdict::NotMet), None]
+    );
     let decided: Vec<Decided> = found.into_iter().map(|f| f.map_or(judged(1.0), Decided::from)).collect();
     assert_eq!(score(&checklist.items, &decided).unwrap().score, Some(0.5));
 }
@@ -147,7 +154,9 @@ fn what_is_wrong_with_a_checklist_is_all_found() {
     });
     let found: Vec<String> = checklist.check().iter().map(|p| format!("{:?} {p}", p.severity)).collect();
     insta::assert_snapshot!(found.join("\n"));
-    assert!(Checklist { items: vec![Item::asking("a", "Is it?")], ..Checklist::default() }.check().is_empty());
+    assert!(
+        Checklist { items: vec![Item::asking("a", "Is it?")], ..Checklist::default() }.check().is_empty()
+    );
 }
 
 const TOML: &str = r#"
@@ -167,8 +176,14 @@ fn files_are_read_in_every_form() {
     let read = read_checklist(TOML, "refunds.toml").unwrap();
     assert!(read.warnings.is_empty(), "{:?}", read.warnings);
     let [voucher, short] = read.checklist.items.as_slice() else { panic!("two items") };
-    assert_eq!((voucher.id.as_str(), voucher.weight, voucher.skill), ("item-1", 2.0, Some(Skill::Comprehension)));
-    assert_eq!(voucher.full_question(), "If the customer asks for a refund, does the response offer a voucher?");
+    assert_eq!(
+        (voucher.id.as_str(), voucher.weight, voucher.skill),
+        ("item-1", 2.0, Some(Skill::Comprehension))
+    );
+    assert_eq!(
+        voucher.full_question(),
+        "If the customer asks for a refund, does the response offer a voucher?"
+    );
     assert_eq!(short.question, "Is the response at most 80 words long?");
     assert_eq!(short.origin, Origin::Person);
     // Lists of questions, as RocketEval and WildBench have them; a byte order mark is passed over (P26).
@@ -187,10 +202,22 @@ fn p32_mistakes_in_files_are_named_with_their_place() {
         ("path.toml", "lists/refunds.toml"),
         ("syntax.toml", "[[item]]\nquestion = \"Is it?\nid = 3"),
         ("syntax.json", "[\"Is it?\",\n \"Is it\n]"),
-        ("fields.toml", "nam = \"a\"\n[[item]]\nquestoin = \"Is it?\"\nskill = \"factualty\"\nweight = \"2\"\nanswer = \"maybe\"\n"),
-        ("values.toml", "[[item]]\nid = \"a b\"\nquestion = \"Is\\nit?\"\nweight = 0\n[[item]]\nquestion = \"No\"\norigin = \"me\"\n"),
-        ("constraint.json", "[{\"constraint\": {\"kind\": \"count\", \"what\": \"wrod\"}},\n {\"constraint\": {\"kind\": \"choice\", \"options\": [\"a\"]}}]"),
-        ("twice.json", "{\"items\": [{\"id\": \"x\", \"id\": \"y\", \"question\": \"é?\"}, {\"id\": \"x\", \"question\": \"Is it?\"}, 3, null]}"),
+        (
+            "fields.toml",
+            "nam = \"a\"\n[[item]]\nquestoin = \"Is it?\"\nskill = \"factualty\"\nweight = \"2\"\nanswer = \"maybe\"\n",
+        ),
+        (
+            "values.toml",
+            "[[item]]\nid = \"a b\"\nquestion = \"Is\\nit?\"\nweight = 0\n[[item]]\nquestion = \"No\"\norigin = \"me\"\n",
+        ),
+        (
+            "constraint.json",
+            "[{\"constraint\": {\"kind\": \"count\", \"what\": \"wrod\"}},\n {\"constraint\": {\"kind\": \"choice\", \"options\": [\"a\"]}}]",
+        ),
+        (
+            "twice.json",
+            "{\"items\": [{\"id\": \"x\", \"id\": \"y\", \"question\": \"é?\"}, {\"id\": \"x\", \"question\": \"Is it?\"}, 3, null]}",
+        ),
         ("none.json", "{\"name\": \"a\"}"),
         ("scalar.json", "{\"items\": \"Is it?\"}"),
     ] {
@@ -213,7 +240,12 @@ fn items() -> impl Strategy<Value = Item> {
     (
         (line, prop::sample::select(skills), prop::sample::select(constraints)),
         prop::sample::select(vec![
-            Origin::Constraint, Origin::Request, Origin::Reference, Origin::Skill, Origin::Model, Origin::Person,
+            Origin::Constraint,
+            Origin::Request,
+            Origin::Reference,
+            Origin::Skill,
+            Origin::Model,
+            Origin::Person,
         ]),
         prop_oneof![Just(1.0), -1e6..-1e-9, 1e-9..1e6],
         (prop::option::of(line), prop::option::of("(?s).{0,20}"), any::<bool>()),
@@ -307,7 +339,8 @@ fn shown(checklist: &Checklist) -> String {
 const INSTRUCTION: &str = "Hi! You are a travel writer. Write a guide to Lisbon for families with toddlers. Compare the \
     neighbourhoods Alfama and Belém and recommend one hotel in each. If it rains, what can we do? \
     Use at most 200 words, give the guide three headings, and do not mention football.";
-const REFERENCE: &str = "Alfama is the oldest quarter, and Belém has the river. The Oceanário opened in 1998. Children like it.";
+const REFERENCE: &str =
+    "Alfama is the oldest quarter, and Belém has the river. The Oceanário opened in 1998. Children like it.";
 
 #[test]
 fn a_checklist_is_made_of_all_parts() {
@@ -328,15 +361,25 @@ fn a_checklist_is_made_of_all_parts() {
 fn skills_ask_about_the_instance_where_it_shows() {
     let mut out = String::new();
     for (instruction, reference) in [
-        ("What dose of ibuprofen can I give my toddler?", Some("Ask a doctor first. The dose is 10 mg per kg.")),
+        (
+            "What dose of ibuprofen can I give my toddler?",
+            Some("Ask a doctor first. The dose is 10 mg per kg."),
+        ),
         ("Summarise the attached report and tell me who will win the next election.", None),
-        ("Write a Python function that sorts a list. Explain it to a ten-year-old.", Some("def f(x): return sorted(x)")),
-        ("Who signed the Treaty of Rome, and when?", Some("The Treaty of Rome was signed by Konrad Adenauer in 1957.")),
+        (
+            "Write a Python function that sorts a list. Explain it to a ten-year-old.",
+            Some("def f(x): return sorted(x)"),
+        ),
+        (
+            "Who signed the Treaty of Rome, and when?",
+            Some("The Treaty of Rome was signed by Konrad Adenauer in 1957."),
+        ),
         ("What is 12 times 12?", Some("144")),
     ] {
         writeln!(out, "# {instruction}").unwrap();
         let parts = Parts { constraints: false, requests: false, reference: false, skills: true };
-        let checklist = generate(&Wanted { reference, skills: &Skill::ALL, parts, ..Wanted::of(instruction) });
+        let checklist =
+            generate(&Wanted { reference, skills: &Skill::ALL, parts, ..Wanted::of(instruction) });
         for skill in Skill::ALL {
             assert!(checklist.items.iter().filter(|item| item.skill == Some(skill)).count() <= MAX_PER_SKILL);
         }

@@ -1,10 +1,11 @@
 //! No response takes more than linear time: what is hostile to one verifier is given to all of them.
 #![expect(clippy::expect_used, reason = "a test fails by it")]
 #![expect(clippy::disallowed_methods, reason = "it runs natively, and reads the clock")]
+#![expect(clippy::print_stdout, reason = "figures for whoever measures")]
 
 use std::time::{Duration, Instant};
 
-use retort_checklist::{Constraint, Limit, Response, Unit, Which};
+use retort_checklist::{Constraint, Limit, Response, Unit, Wanted, Which, generate, hard};
 
 fn constraints() -> Vec<Constraint> {
     let json = r####"[
@@ -164,4 +165,84 @@ fn times() {
         let took = best(Duration::ZERO, || drop(response.verify(&constraint)));
         println!("{took:>12?}  {}", serde_json::to_string(&constraint).expect("data"));
     }
+}
+
+const INSTRUCTIONS: &[&str] = &[
+    "a ",
+    "and ",
+    "explain ",
+    "explain a, ",
+    "explain a and ",
+    "explain how to cook and bake a and ",
+    "to list a and list a, ",
+    "if a, ",
+    "if ",
+    "what is a, and why ",
+    "what ",
+    "? ",
+    "- a\n",
+    "1. explain a\n",
+    "\"a\" ",
+    "\"a ",
+    "I need ",
+    "the essay should ",
+    "the ",
+    "you ",
+    "in a, ",
+    ": ",
+    "otherwise ",
+    "; ",
+    "Paris ",
+    "It is a. ",
+    "A is b, and C is d. ",
+    "The answer is a. ",
+    "\\boxed{",
+    "#### 7\n",
+    ", and ",
+    "(",
+    "must ",
+    "A: ",
+    "don't ",
+    "“",
+    "> a\n",
+    "```\n",
+];
+
+#[test]
+fn checklists_take_linear_time() {
+    for piece in INSTRUCTIONS {
+        let time = |length: usize| {
+            let text = piece.repeat(length / piece.len());
+            let wanted =
+                Wanted { reference: Some(&text), skills: &retort_rubric::Skill::ALL, ..Wanted::of(&text) };
+            let start = Instant::now();
+            let _ = (generate(&wanted), hard(&wanted));
+            start.elapsed()
+        };
+        let (short, long) = (time(20_000), time(80_000));
+        // Four times the text: about four times the time, where quadratic is sixteen times; short times are noise.
+        assert!(long < short * 9 + Duration::from_millis(80), "{piece:?}: {short:?}, then {long:?}");
+    }
+}
+
+#[test]
+fn a_checklist_of_2000_characters_is_made_in_milliseconds() {
+    let sentence = "Explain how the Treaty of Rome changed trade, compare it with the plan of 1950 and say what I should read. \
+        If you name a book, give its year; use at most 200 words and do not mention \"customs\". ";
+    let text = sentence.repeat(2_000 / sentence.len() + 1);
+    let wanted = Wanted { reference: Some(&text), skills: &retort_rubric::Skill::ALL, ..Wanted::of(&text) };
+    let best = (0..10)
+        .map(|_| {
+            let start = Instant::now();
+            let checklist = generate(&wanted);
+            assert!(!checklist.items.is_empty());
+            start.elapsed()
+        })
+        .min()
+        .expect("ten");
+    let start = Instant::now();
+    let found = retort_checklist::extract(&text).len();
+    println!("{best:?} for {} characters; {found} constraints of it in {:?}", text.len(), start.elapsed());
+    // 5 ms is what is promised of an optimised build; this one may be neither optimised nor alone.
+    assert!(best < Duration::from_millis(50), "{best:?}");
 }
