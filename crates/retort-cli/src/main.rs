@@ -1,9 +1,11 @@
 //! The `retort` command: judge a response on this machine, and manage the models that do it.
 
+mod agree;
 mod error;
 mod judge;
 mod load;
 mod models;
+mod profile;
 mod progress;
 mod report;
 mod reward;
@@ -27,6 +29,10 @@ enum Command {
     Judge(judge::Args),
     /// Score responses by the head of a reward model: a number, higher is better, no rubrics.
     Reward(reward::Args),
+    /// Profile judgements by skill, domain and difficulty, with intervals: Markdown, HTML or JSON.
+    Report(profile::Args),
+    /// Measure how well raters agree, or a model with people.
+    Agree(agree::Args),
     /// List, fetch and check the models that Retort knows.
     #[command(subcommand)]
     Models(models::Action),
@@ -37,6 +43,8 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Judge(args) => judge::run(&args),
         Command::Reward(args) => reward::run(&args),
+        Command::Report(args) => profile::run(&args),
+        Command::Agree(args) => agree::run(&args),
         Command::Models(action) => models::run(&action),
     };
     match outcome {
