@@ -277,9 +277,11 @@ fn agreement(args: &Args) -> Result<Agreement, AgreeError> {
         return Err(AgreeError::TooFew { file: args.file.clone(), found, known });
     }
     let mut problems = std::mem::take(&mut table.problems);
-    let (mut columns, kind) = labels::read(&table, &places, args.level.map(Level::from), &mut problems);
-    let level =
-        args.level.map_or(if kind == Kind::Numbers { Level::Interval } else { Level::Nominal }, Level::from);
+    // Which of two responses is better is a name, also where it is written as a number.
+    let compares_two = texts.len() == 2 || swapped.is_some();
+    let level = args.level.map(Level::from).or(compares_two.then_some(Level::Nominal));
+    let (mut columns, kind) = labels::read(&table, &places, level, &mut problems);
+    let level = level.unwrap_or(if kind == Kind::Numbers { Level::Interval } else { Level::Nominal });
     let mut swapped_column = None;
     if let Some(swapped) = swapped {
         let as_names = Some(Level::Nominal);

@@ -15,7 +15,7 @@ pub fn to_html(profile: &Profile) -> String {
     let title = match names.as_slice() {
         [] => "Nothing was judged".to_owned(),
         [one] => (*one).to_owned(),
-        [first, second] => format!("{first} and {second}"),
+        [before @ .., last] if names.len() <= 4 => format!("{} and {last}", before.join(", ")),
         [first, ..] => format!("{first} and {} others", names.len() - 1),
     };
     let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");

@@ -1,7 +1,5 @@
 //! What is read, and what is said of the rest.
 
-#![expect(clippy::unwrap_used, reason = "what a test needs and cannot have fails the test")]
-
 mod common;
 
 use common::{BROOK, HARBOUR, LABELS, RECORDS, reviews};
