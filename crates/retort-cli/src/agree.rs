@@ -260,17 +260,17 @@ fn agreement(args: &Args) -> Result<Agreement, AgreeError> {
     if let Some(model) = model {
         places.retain(|place| *place != model);
     }
+    // A column is not compared with itself.
+    let mut seen = std::collections::BTreeSet::new();
+    places.retain(|place| seen.insert(*place));
     let people = places.clone();
     places.extend(model);
-    let mut different = places.clone();
-    different.sort_unstable();
-    different.dedup();
-    if different.len() < 2 {
+    if places.len() < 2 {
         let names: Vec<&str> =
-            different.iter().filter_map(|&place| table.columns.get(place)).map(String::as_str).collect();
+            places.iter().filter_map(|&place| table.columns.get(place)).map(String::as_str).collect();
         let found = match names.as_slice() {
             [] => "no column looks like labels".to_owned(),
-            [one] => format!("only the column {one:?} looks like labels, and it takes two"),
+            [one] => format!("it takes two columns with labels, and there is only {one:?}"),
             _ => "it takes two columns with labels".to_owned(),
         };
         let known = table.columns.join(", ");

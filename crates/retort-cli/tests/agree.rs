@@ -147,7 +147,8 @@ fn p26_json_in_every_shape() {
     let lines = format!("\u{feff}{}\r\n", rows.join("\r\n"));
     let array = format!("[\n{}\n]", rows.join(",\n"));
     let tsv = "id\ta\tb\n1\t1\t1\n2\t2\t3\n3\t3\t2".to_owned();
-    for (name, text) in [("t.jsonl", lines), ("t.jsonl", array), ("t.tsv", tsv)] {
+    let semicolons = "id;a;b\n1;1;1\n2;2;3\n3;3;2".to_owned();
+    for (name, text) in [("t.jsonl", lines), ("t.jsonl", array), ("t.tsv", tsv), ("t.csv", semicolons)] {
         let found = Desk::with(name, text).json(&[name]);
         assert_eq!(found["rows"], 3);
         // The id is a number too, and no label. d² sums to 2: 1 − 6·2/(3·8).
@@ -293,6 +294,8 @@ fn what_cannot_be_compared_is_said_with_a_way_out() {
         "{}",
         stderr(&output)
     );
+    let output = desk.run(&["t.csv", "--columns", "a,a"]);
+    assert!(stderr(&output).contains("there is only \"a\""), "{}", stderr(&output));
     let output = desk.run(&["t.csv", "--columns", "a,c"]);
     assert!(stderr(&output).contains("has no column \"c\"; it has: id, text, a"), "{}", stderr(&output));
     let output = desk.run(&["nothing.csv"]);

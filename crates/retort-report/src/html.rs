@@ -426,8 +426,8 @@ pub(crate) fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\t' | '\n' | '\r' => out.push(' '),
-            // HTML forbids the other control characters.
-            c if c.is_control() => out.push('\u{fffd}'),
+            // HTML forbids the other control characters, and those of direction could turn what stands beside them round.
+            c if c.is_control() || show::turns_text(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
