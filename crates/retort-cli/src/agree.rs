@@ -23,15 +23,19 @@ const FORMAT: &str = "retort.agreement/1";
 /// The most problems that are printed; the JSON form has all.
 const MOST_PRINTED: usize = 20;
 
+/// What the options do not say.
+const HELP: &str = "\
+FILE is a table with one row for each thing that was rated: CSV (also with tabs or semicolons), one JSON array of \
+objects, or JSON Lines. Keys of objects within a row are columns of their own, such as score.readability. Two or more \
+columns hold labels: numbers, or names such as \"yes\" and \"no\". An empty cell, \"N/A\", \"NaN\" and null are \
+missing. A cell that is no label is reported with its line and column, counted and left out.
+
+Each figure comes with a bootstrap interval of 95%, or with the reason why there is none. Where a figure needs a truth, \
+it is the first of the two columns.";
+
 /// A table and what to compare in it.
-///
-/// FILE is a table with one row for each thing that was rated: CSV, TSV (or with semicolons), one JSON array of
-/// objects, or JSON Lines. Keys of objects within a row are columns of their own, such as score.readability. Two or
-/// more columns hold labels: numbers, or names such as "yes" and "no". An empty cell, "N/A", "NaN" and null are
-/// missing. A cell that is no label is reported with its line and column, counted and left out.
-///
-/// Each figure comes with a bootstrap interval, or with the reason why there is none.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP)]
 pub(crate) struct Args {
     /// The table.
     #[arg(value_name = "FILE")]

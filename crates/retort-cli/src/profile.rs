@@ -11,17 +11,20 @@ use crate::error::CliError;
 /// The most problems that are printed; the report lists them, too.
 const MOST_PRINTED: usize = 20;
 
+/// What the options do not say.
+const HELP: &str = "\
+FILES hold judgements, one JSON object a line (or one array of them): the records that \"retort judge --json\" prints, \
+or reviews as FLASK's scripts write them (question_id, target_txt, review, score). What they are is told by their \
+keys. Each file is one model's responses, named after the file, unless its rows name their model (response_model or \
+model_id).
+
+The report gives the mean of each skill, domain and level of difficulty with a bootstrap interval of 95% and the number \
+of scores in it. \"N/A\" and scores that could not be had are left out of every mean and counted, each apart. Rows that \
+cannot be read are reported and skipped.";
+
 /// What to report on and how.
-///
-/// FILES hold judgements, one JSON object a line (or one array of them): the records that "retort judge --json" prints,
-/// or reviews as FLASK's scripts write them (question_id, target_txt, review, score). What they are is told by their
-/// keys. Each file is one model's responses, named after the file, unless its rows name their model (response_model or
-/// model_id).
-///
-/// The report gives the mean of each skill, domain and level of difficulty with a bootstrap interval and the number of
-/// scores in it. "N/A" and scores that could not be had are left out of every mean and counted, each apart. Rows that
-/// cannot be read are reported and skipped.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP)]
 pub(crate) struct Args {
     /// Files with judgements.
     #[arg(value_name = "FILE", required = true)]

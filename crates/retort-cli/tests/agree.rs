@@ -243,6 +243,8 @@ fn groups_and_clusters() {
     // Both rows of x are about one prompt: there is nothing to draw.
     let spearman = figure(&found["groups"][2]["pairs"][0]["figures"], "spearman");
     assert!(spearman["interval"].is_null() && spearman["why_no_interval"].is_string());
+    // Two of three labels in a group do not make it a matter of two labels.
+    assert!(figure(&found["groups"][2]["pairs"][0]["figures"], "balanced_accuracy")["value"].is_null());
     // One row: undefined, with the reason.
     let one = figure(&found["groups"][1]["pairs"][0]["figures"], "spearman");
     assert!(one["value"].is_null() && one["why_none"].is_string());

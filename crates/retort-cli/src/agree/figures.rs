@@ -168,7 +168,7 @@ pub(super) fn pair(
         figures.push(draw.figure("quadratic_kappa", "Cohen’s κ, quadratic", &both, two(quadratic_kappa))?);
     }
     figures.push(draw.figure("exact_agreement", "Exact agreement", &both, two(exact))?);
-    classification(&mut figures, &a, &b, &both, kind, draw)?;
+    classification(&mut figures, (first, &a), (second, &b), &both, kind, draw)?;
     Ok(PairFigures {
         first: first.name.clone(),
         second: second.name.clone(),
@@ -179,18 +179,19 @@ pub(super) fn pair(
 }
 
 /// Balanced accuracy where both columns have the same two labels, and the area under the ROC curve where the first has
-/// two and the second has numbers.
+/// two and the second has numbers. How many labels a column has is told from all of its rows: few rows of a group may
+/// hold but two of many.
 fn classification(
     figures: &mut Vec<Figure>,
-    truth: &[Label],
-    found: &[Label],
+    (truth_column, truth): (&Column, &[Label]),
+    (found_column, found): (&Column, &[Label]),
     rows: &[usize],
     kind: Kind,
     draw: &Draw<'_>,
 ) -> Result<(), InputError> {
     let accuracy = ("balanced_accuracy", "Balanced accuracy");
     let area = ("auc", "Area under the ROC curve");
-    match two_labels(truth.iter().chain(found)) {
+    match two_labels(truth_column.all().chain(found_column.all())) {
         Some([_, positive]) => {
             let code = |labels: &[Label]| -> Vec<f64> {
                 labels.iter().map(|label| f64::from(u8::from(*label == positive))).collect()
@@ -205,7 +206,7 @@ fn classification(
         }
     }
     let scores: Option<Vec<f64>> = found.iter().map(Label::number).collect();
-    match (two_labels(truth.iter()), scores) {
+    match (two_labels(truth_column.all()), scores) {
         (Some([_, positive]), Some(scores)) if kind == Kind::Numbers => {
             let is_positive: Vec<bool> = truth.iter().map(|label| *label == positive).collect();
             let shown = format!("{} ({} is positive)", area.1, positive.text());
@@ -263,7 +264,7 @@ pub(super) fn length(
         .collect();
     let rows: Vec<usize> = found.iter().map(|(row, ..)| *row).collect();
     let lengths: Vec<f64> = found.iter().map(|(_, words, _)| *words).collect();
-    let two = two_labels(found.iter().map(|(.., label)| *label));
+    let two = two_labels(column.all());
     let values: Option<Vec<f64>> = match &two {
         Some([_, positive]) => {
             Some(found.iter().map(|(.., label)| f64::from(u8::from(*label == positive))).collect())

@@ -20,6 +20,13 @@ pub(super) struct Column {
     pub(super) not_labels: usize,
 }
 
+impl Column {
+    /// The labels of all rows.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Label> {
+        self.labels.iter().flatten()
+    }
+}
+
 /// A label.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Label {
