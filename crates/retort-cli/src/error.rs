@@ -58,6 +58,12 @@ pub(crate) enum CliError {
     /// The judgement stopped before its end; what was ready has been printed.
     #[error("it stopped before its end: {0}. The scores above were ready")]
     Partial(retort_lm::LmError),
+    /// There is no report.
+    #[error("{0}")]
+    Profile(#[from] crate::profile::ProfileError),
+    /// Nothing could be compared.
+    #[error("{0}")]
+    Agree(#[from] crate::agree::AgreeError),
     /// The result could not be written as JSON.
     #[error("the result could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),

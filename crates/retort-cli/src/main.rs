@@ -2,11 +2,13 @@
 
 mod annotate;
 mod checklist;
+mod agree;
 mod error;
 mod judge;
 mod load;
 mod models;
 mod out;
+mod profile;
 mod progress;
 mod report;
 mod reward;
@@ -34,6 +36,10 @@ enum Command {
     Checklist(checklist::Args),
     /// Score responses by the head of a reward model: a number, higher is better, no rubrics.
     Reward(reward::Args),
+    /// Profile judgements by skill, domain and difficulty, with intervals: Markdown, HTML or JSON.
+    Report(profile::Args),
+    /// Measure how well raters agree, or a model with people.
+    Agree(agree::Args),
     /// List, fetch and check the models that Retort knows.
     #[command(subcommand)]
     Models(models::Action),
@@ -46,6 +52,8 @@ fn main() -> ExitCode {
         Command::Annotate(args) => annotate::run(&args),
         Command::Checklist(args) => checklist::run(&args),
         Command::Reward(args) => reward::run(&args),
+        Command::Report(args) => profile::run(&args),
+        Command::Agree(args) => agree::run(&args),
         Command::Models(action) => models::run(&action),
     };
     match outcome {
