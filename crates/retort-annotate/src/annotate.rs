@@ -421,7 +421,7 @@ impl Reading<'_> {
                 }
             }
         };
-        for (cue, _, reason) in CUES {
+        for (cue, reason, _) in CUES {
             let strength = cues.strength(cue);
             if strength == 0.0 {
                 continue;
