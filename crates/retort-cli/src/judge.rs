@@ -7,7 +7,7 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use retort_judge::{Observer, Record, Request, RubricVerdict, Wording, judge};
 use retort_lm::Flow;
-use retort_rubric::{Format, Rubric};
+use retort_rubric::Rubric;
 
 use crate::error::CliError;
 use crate::load::{Interrupt, ModelArgs};
@@ -25,10 +25,11 @@ pub(crate) struct Args {
     /// A good answer to compare with.
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     reference: Option<String>,
-    /// Skills by name, separated by commas, or "all". Without this and without --rubric: all.
+    /// Skills by name, separated by commas, or "all"; "overall" for one rating of the whole. Without this and without --rubric: all.
     #[arg(long, value_name = "all|a,b")]
     skills: Option<String>,
-    /// A TOML or JSON file with rubrics of your own. May be given several times.
+    /// A file with rubrics of your own: TOML, JSON, or another tool's, as `retort rubric` reads them. May be given
+    /// several times.
     #[arg(long, value_name = "FILE")]
     rubric: Vec<String>,
     #[command(flatten)]
@@ -84,13 +85,11 @@ fn rubrics(args: &Args) -> Result<Vec<Rubric>, CliError> {
         None => Vec::new(),
     };
     for path in &args.rubric {
-        let problem = |problem| CliError::RubricFile { path: path.clone(), problem };
-        let text = std::fs::read_to_string(path).map_err(problem)?;
-        let reading = retort_rubric::read(&text, path, Format::Auto)?;
-        for warning in &reading.warnings {
+        let read = crate::rubric::file(path)?;
+        for warning in &read.warnings {
             eprintln!("retort: {warning}");
         }
-        rubrics.extend(reading.rubrics);
+        rubrics.extend(read.rubrics);
     }
     Ok(rubrics)
 }

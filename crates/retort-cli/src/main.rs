@@ -7,6 +7,7 @@ mod models;
 mod progress;
 mod report;
 mod reward;
+mod rubric;
 mod text;
 
 use std::process::ExitCode;
@@ -27,6 +28,9 @@ enum Command {
     Judge(judge::Args),
     /// Score responses by the head of a reward model: a number, higher is better, no rubrics.
     Reward(reward::Args),
+    /// Check, show and convert rubrics.
+    #[command(subcommand)]
+    Rubric(rubric::Action),
     /// List, fetch and check the models that Retort knows.
     #[command(subcommand)]
     Models(models::Action),
@@ -37,6 +41,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Judge(args) => judge::run(&args),
         Command::Reward(args) => reward::run(&args),
+        Command::Rubric(action) => rubric::run(&action),
         Command::Models(action) => models::run(&action),
     };
     match outcome {
