@@ -69,7 +69,7 @@ fn check_names_every_finding_and_looks_at_every_file() {
     let text = stdout(&all);
     assert!(text.contains("none.toml: "), "{text}");
     assert!(text.contains("wrong.toml:1:1: the field \"criterion\" is missing"), "{text}");
-    assert!(text.contains("points.jsonl:1:163: rubrics[2].points: the weight is 0"), "{text}");
+    assert!(text.contains("points.jsonl:1:179: rubrics[2].points: the weight is 0"), "{text}");
     assert!(text.contains("points.jsonl: 2 rubrics of HealthBench, 1 finding"), "{text}");
     assert!(text.ends_with("children.toml: 1 rubric, nothing found\n"), "{text}");
 }
