@@ -1,8 +1,8 @@
 //! The `retort` command: judge a response on this machine, and manage the models that do it.
 
+mod agree;
 mod annotate;
 mod checklist;
-mod agree;
 mod error;
 mod judge;
 mod load;
@@ -12,6 +12,7 @@ mod profile;
 mod progress;
 mod report;
 mod reward;
+mod rubric;
 mod text;
 
 use std::process::ExitCode;
@@ -40,6 +41,9 @@ enum Command {
     Report(profile::Args),
     /// Measure how well raters agree, or a model with people.
     Agree(agree::Args),
+    /// Check, show and convert rubrics.
+    #[command(subcommand)]
+    Rubric(rubric::Action),
     /// List, fetch and check the models that Retort knows.
     #[command(subcommand)]
     Models(models::Action),
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
         Command::Reward(args) => reward::run(&args),
         Command::Report(args) => profile::run(&args),
         Command::Agree(args) => agree::run(&args),
+        Command::Rubric(action) => rubric::run(&action),
         Command::Models(action) => models::run(&action),
     };
     match outcome {
