@@ -226,7 +226,12 @@ impl Checklist {
             }
             if let Some(first) = questions.insert(item.full_question().to_lowercase(), index) {
                 let message = format!("the same is asked in items[{first}]");
-                doubled(Severity::Warning, "question", message, "keep one of them, with a larger weight if it counts more");
+                doubled(
+                    Severity::Warning,
+                    "question",
+                    message,
+                    "keep one of them, with a larger weight if it counts more",
+                );
             }
         }
         found
@@ -236,7 +241,13 @@ impl Checklist {
 impl Item {
     fn check_into(&self, index: usize, found: &mut Vec<ChecklistProblem>) {
         let mut wrong = |severity, field, message: String, hint: &str| {
-            found.push(ChecklistProblem { severity, item: Some(index), field, message, hint: hint.to_owned() });
+            found.push(ChecklistProblem {
+                severity,
+                item: Some(index),
+                field,
+                message,
+                hint: hint.to_owned(),
+            });
         };
         if !is_id(&self.id) {
             wrong(
@@ -251,13 +262,23 @@ impl Item {
             let hint = "ask one thing about the response, such as: Does the response name a source?";
             wrong(Severity::Error, "question", "the question is empty".to_owned(), hint);
         } else if !is_one_line(question) {
-            wrong(Severity::Error, "question", "the question has several lines".to_owned(), "put it on one line");
+            wrong(
+                Severity::Error,
+                "question",
+                "the question has several lines".to_owned(),
+                "put it on one line",
+            );
         } else if question.chars().count() > MAX_QUESTION_CHARACTERS {
             let message = format!("the question is longer than {MAX_QUESTION_CHARACTERS} characters");
             wrong(Severity::Error, "question", message, "ask one thing, and split the rest into items");
         } else if !question.ends_with(['?', '？', '؟']) {
             let message = "this is no question".to_owned();
-            wrong(Severity::Warning, "question", message, "ask what can be answered with yes, and end it with a question mark");
+            wrong(
+                Severity::Warning,
+                "question",
+                message,
+                "ask what can be answered with yes, and end it with a question mark",
+            );
         }
         if !is_weight(self.weight) {
             wrong(
@@ -270,7 +291,12 @@ impl Item {
         if let Some(constraint) = &self.constraint {
             if self.answer != AnswerForm::YesNo {
                 let message = "what code verifies is met or not, and this item is answered 1 to 5".to_owned();
-                wrong(Severity::Error, "constraint", message, "remove the constraint, or answer = \"one_to_five\"");
+                wrong(
+                    Severity::Error,
+                    "constraint",
+                    message,
+                    "remove the constraint, or answer = \"one_to_five\"",
+                );
             }
             if let Err(invalid) = constraint.check() {
                 let message = format!("{}: {}", invalid.path, invalid.message);
@@ -281,7 +307,12 @@ impl Item {
             && (condition.trim().is_empty() || !is_one_line(condition.trim()))
         {
             let message = "the condition is empty or has several lines".to_owned();
-            wrong(Severity::Error, "condition", message, "write what stands behind “if”, on one line, or leave it out");
+            wrong(
+                Severity::Error,
+                "condition",
+                message,
+                "write what stands behind “if”, on one line, or leave it out",
+            );
         }
     }
 }

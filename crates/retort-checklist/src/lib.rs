@@ -28,12 +28,13 @@ mod question;
 mod read;
 mod score;
 mod segment;
+mod similar;
 mod text;
 mod verify;
 
 pub use checklist::{
-    AnswerForm, Checklist, ChecklistProblem, Item, MAX_ID_CHARACTERS, MAX_ITEMS, MAX_QUESTION_CHARACTERS, MAX_WEIGHT,
-    Origin,
+    AnswerForm, Checklist, ChecklistProblem, Item, MAX_ID_CHARACTERS, MAX_ITEMS, MAX_QUESTION_CHARACTERS,
+    MAX_WEIGHT, Origin,
 };
 pub use code::{CodeCheck, code_check};
 pub use constraint::{Case, Constraint, InvalidConstraint, MAX_DEPTH, Place, Unit, Which};
@@ -43,4 +44,5 @@ pub use language::languages;
 pub use limit::{ABOUT_PERCENT, Limit};
 pub use score::{ChecklistScore, Decided, ScoreError, WhyNone, score, verify_items};
 pub use segment::ABBREVIATIONS;
+pub use similar::similar_questions;
 pub use verify::{MINOR_WORDS, Response, verify};

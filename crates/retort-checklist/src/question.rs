@@ -105,11 +105,7 @@ fn interrogative(constraint: &Constraint, subject: &str, depth: usize) -> String
             },
         },
         Constraint::If { condition, then } => {
-            format!(
-                "if {}, {}",
-                statement(condition, subject, depth + 1),
-                interrogative(then, it, depth + 1)
-            )
+            format!("if {}, {}", statement(condition, subject, depth + 1), interrogative(then, it, depth + 1))
         }
         other => clause(other).map_or_else(String::new, |clause| clause.question(subject)),
     }
@@ -223,7 +219,9 @@ fn ordinal(number: u64) -> String {
 /// A text within quotation marks, on one line.
 pub(crate) fn quoted(text: &str) -> String {
     let mut words = String::new();
-    for (count, character) in text.split_whitespace().flat_map(|word| [" ", word]).skip(1).flat_map(str::chars).enumerate() {
+    for (count, character) in
+        text.split_whitespace().flat_map(|word| [" ", word]).skip(1).flat_map(str::chars).enumerate()
+    {
         if count == QUOTED_CHARACTERS {
             words.push('…');
             break;
@@ -269,7 +267,9 @@ fn times(limit: Limit) -> String {
 fn count(unit: Unit, limit: Limit) -> Clause {
     let limit = limit.canonical();
     match unit {
-        Unit::Word | Unit::Sentence | Unit::Paragraph | Unit::Line | Unit::Character if limit != Limit::NONE => {
+        Unit::Word | Unit::Sentence | Unit::Paragraph | Unit::Line | Unit::Character
+            if limit != Limit::NONE =>
+        {
             Clause::Is(format!("{} long", length(limit, unit.name(1), unit.name(2))))
         }
         Unit::NonSpaceCharacter if limit != Limit::NONE => {
@@ -423,16 +423,16 @@ fn clause(constraint: &Constraint) -> Option<Clause> {
             Clause::Does("have", format!("{word} titled {}{order}", quoted_series(titles, "and")))
         }
         Constraint::NumberedSections { marker, limit } => {
-            let (one, two) = (quoted(&format!("{} 1", marker.trim())), quoted(&format!("{} 2", marker.trim())));
+            let (one, two) =
+                (quoted(&format!("{} 1", marker.trim())), quoted(&format!("{} 2", marker.trim())));
             let count = named(limit.canonical(), "section", "sections");
             Clause::Does("have", format!("{count} marked {one}, {two} and so on"))
         }
-        Constraint::Divided { by, parts } => {
-            Clause::Does("have", format!("{} divided by {}", named(parts.canonical(), "part", "parts"), quoted(by)))
-        }
-        Constraint::Only { what } => {
-            Clause::Does("consist", format!("of {} and nothing else", what.name(2)))
-        }
+        Constraint::Divided { by, parts } => Clause::Does(
+            "have",
+            format!("{} divided by {}", named(parts.canonical(), "part", "parts"), quoted(by)),
+        ),
+        Constraint::Only { what } => Clause::Does("consist", format!("of {} and nothing else", what.name(2))),
         Constraint::Case { case } => Clause::Is(
             match case {
                 Case::Lower => "written entirely in small letters",
@@ -442,7 +442,9 @@ fn clause(constraint: &Constraint) -> Option<Clause> {
             .to_owned(),
         ),
         Constraint::Language { code } => {
-            let name = language::languages().find(|(known, _)| known == code).map_or(code.as_str(), |(_, name)| name);
+            let name = language::languages()
+                .find(|(known, _)| known == code)
+                .map_or(code.as_str(), |(_, name)| name);
             Clause::Is(format!("written in {name}"))
         }
         Constraint::Quoted {} => Clause::Is("enclosed in quotation marks as a whole".to_owned()),

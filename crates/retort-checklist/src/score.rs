@@ -116,7 +116,9 @@ pub enum ScoreError {
         value: f64,
     },
     /// A weight that [`Checklist::check`] refuses.
-    #[error("item {id:?}: the weight {weight} cannot be used; give a finite number other than 0, at most 1e6 in size")]
+    #[error(
+        "item {id:?}: the weight {weight} cannot be used; give a finite number other than 0, at most 1e6 in size"
+    )]
     Weight {
         /// The item's id.
         id: String,

@@ -4,7 +4,8 @@
 use std::fmt::Write as _;
 
 use retort_checklist::{
-    AnswerForm, Checklist, Constraint, Decided, Item, Origin, ScoreError, Verdict, WhyNone, score, verify_items,
+    AnswerForm, Checklist, Constraint, Decided, Item, Origin, ScoreError, Verdict, WhyNone, score,
+    verify_items,
 };
 use retort_rubric::{Severity, Skill};
 

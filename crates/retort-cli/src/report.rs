@@ -13,14 +13,16 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
         let pad = " ".repeat(widest - name.chars().count());
         // Writing to a String cannot fail.
         let _ = match &verdict.verdict {
-            Verdict::Scored { expected, min, max, distribution, mass, .. } => {
+            Verdict::Scored { expected, min, max, distribution, mass, not_applicable, .. } => {
                 let shares: Vec<String> = distribution
                     .iter()
                     .map(|option| format!("{} {:.0}%", option.label, option.probability * 100.0))
                     .collect();
+                let aside = not_applicable
+                    .map_or_else(String::new, |share| format!(", N/A {:.0}% of it", share * 100.0));
                 writeln!(
                     out,
-                    "{name}{pad}  {expected:5.2}  ({min} to {max})  {}  [options had {:.0}%]",
+                    "{name}{pad}  {expected:5.2}  ({min} to {max})  {}  [options had {:.0}%{aside}]",
                     shares.join("  "),
                     mass * 100.0
                 )

@@ -8,7 +8,7 @@
 //! 4. `verdict`: probabilities become a [`Verdict`], scored or with the reason why not.
 //! 5. [`Record`]: the judgement as one JSON line that says all that is needed to trust or repeat it.
 //!
-//! Beside it, [`reward`] reads what a reward model's own head says of responses.
+//! Beside it, [`write_items`] lets a model write items for a checklist, and [`reward`] reads what a reward model's own head says of responses.
 
 #![deny(missing_docs)]
 
@@ -19,6 +19,7 @@ mod question;
 mod record;
 mod reward;
 mod verdict;
+mod write;
 
 pub use item::{Decision, ItemVerdict};
 pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, Wording, judge};
@@ -28,3 +29,4 @@ pub use record::{
 };
 pub use reward::{Reward, RewardInputHashes, RewardRecord, RewardRequest, Rewards, reward};
 pub use verdict::{Method, OptionProbability, RubricVerdict, Unscored, Verdict};
+pub use write::{Dropped, MAX_ITEMS_PER_SKILL, WriteObserver, WriteRequest, WrittenItems, write_items};

@@ -25,7 +25,8 @@ pub(crate) struct Question<'a> {
 
 impl<'a> Question<'a> {
     pub(crate) fn of_rubric(rubric: &'a Rubric) -> Self {
-        Self { rubric: Cow::Borrowed(rubric), not_applicable: None, cue: "Score:", is_item: false }
+        let not_applicable = rubric.not_applicable.clone();
+        Self { rubric: Cow::Borrowed(rubric), not_applicable, cue: "Score:", is_item: false }
     }
 
     /// Yes and no are worth 1 and 0; 1 to 5 themselves.
@@ -34,6 +35,7 @@ impl<'a> Question<'a> {
             label: label.to_owned(),
             value,
             description: description.map(str::to_owned),
+            examples: Vec::new(),
         };
         let (options, cue) = match item.answer {
             AnswerForm::YesNo => (vec![option("no", 0.0, None), option("yes", 1.0, None)], "Answer:"),
@@ -54,6 +56,8 @@ impl<'a> Question<'a> {
             ability: None,
             criterion: item.question.clone(),
             question: Some(item.question.clone()),
+            weight: item.weight,
+            not_applicable: None,
             options,
         };
         let not_applicable =
@@ -103,6 +107,9 @@ impl<'a> Question<'a> {
             for option in &rubric.options {
                 if let Some(description) = &option.description {
                     text.push_str(&format!("{}: {description}\n", option.label));
+                }
+                for example in &option.examples {
+                    text.push_str(&format!("An example of {}: {example}\n", option.label));
                 }
             }
         }

@@ -215,17 +215,8 @@ mod tests {
     use super::*;
 
     fn rubric(options: &[(&str, f64)]) -> Rubric {
-        Rubric {
-            id: "test".into(),
-            name: "Test".into(),
-            ability: None,
-            criterion: "Whether it is so.".into(),
-            question: None,
-            options: options
-                .iter()
-                .map(|&(label, value)| RubricOption { label: label.into(), value, description: None })
-                .collect(),
-        }
+        let options = options.iter().map(|&(label, value)| RubricOption::new(label, value)).collect();
+        Rubric::new("test", "Test", "Whether it is so.", options)
     }
 
     fn one_to_five() -> Rubric {

@@ -14,7 +14,7 @@ use retort_judge::{
     Decision, ItemVerdict, JudgeError, Judgement, NoObserver, Observer, Request, Unscored, Verdict, judge,
 };
 use retort_lm::{PromptTree, Segment};
-use retort_rubric::builtin;
+use retort_rubric::{Rubric, builtin};
 
 fn item(id: &str, question: &str) -> retort_checklist::Item {
     retort_checklist::Item {
@@ -116,7 +116,9 @@ fn p15_a_probability_of_not_applicable_below_a_half_is_left_out_and_told() {
 
 #[test]
 fn items_stand_in_one_tree_with_rubrics_and_touch_no_score() {
-    let with = Request { rubrics: builtin()[..2].to_vec(), ..request() };
+    let rubrics =
+        builtin()[..2].iter().map(|rubric| Rubric { not_applicable: None, ..rubric.clone() }).collect();
+    let with = Request { rubrics, ..request() };
     let mut model = Fake::answering([
         answer(&[0.0, 0.0, 0.0, 0.0, 0.5]),
         answer(&[0.5, 0.0, 0.0, 0.0, 0.0]),

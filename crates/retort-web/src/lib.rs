@@ -13,16 +13,17 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use js_sys::{Error, Function, Reflect};
-use retort_checklist::Checklist;
+use retort_checklist::{Checklist, Item};
 use retort_judge::{
-    AdapterIdentity, ItemVerdict, JudgeError, ModelIdentity, Observer, Planned, Record, Request,
-    RewardRecord, RewardRequest, RubricVerdict, RunContext, Truncation, Wording,
+    AdapterIdentity, ItemVerdict, JudgeError, MAX_ITEMS_PER_SKILL, ModelIdentity, Observer, Planned, Record,
+    Request, RewardRecord, RewardRequest, RubricVerdict, RunContext, Truncation, Wording, WriteObserver,
+    WriteRequest,
 };
 use retort_lm::config::Head;
 use retort_lm::{
     Adapter, AnyBackend, BackendChoice, BackendKind, ByteSource, Flow, LmError, LoadProgress, Model,
 };
-use retort_rubric::{Annotation, Rubric};
+use retort_rubric::{Annotation, Rubric, Skill};
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use wasm_bindgen::prelude::*;
@@ -61,6 +62,15 @@ extern "C" {
     /// `RewardRecord` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "RewardRecord")]
     pub type JsRewardRecord;
+    /// `WriteItemsRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "WriteItemsRequest")]
+    pub type JsWriteItemsRequest;
+    /// `WrittenItems` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "WrittenItems")]
+    pub type JsWrittenItems;
+    /// A listener for `WriteEvent`.
+    #[wasm_bindgen(typescript_type = "(event: WriteEvent) => void")]
+    pub type OnWritten;
     /// A listener for `LoadProgress`.
     #[wasm_bindgen(typescript_type = "(progress: LoadProgress) => void")]
     pub type OnProgress;
@@ -184,6 +194,39 @@ struct JudgeRequest {
     /// An option, since callers write `wording: undefined` for an absent one.
     #[serde(default)]
     wording: Option<Wording>,
+}
+
+#[derive(Deserialize)]
+struct WriteItems {
+    instruction: String,
+    #[serde(default)]
+    reference: Option<String>,
+    skills: Vec<Skill>,
+    #[serde(default)]
+    per_skill: Option<usize>,
+    #[serde(default)]
+    existing: Option<Vec<Item>>,
+    #[serde(default)]
+    temperature: Option<f32>,
+    #[serde(default)]
+    seed: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct WrittenItems<'a> {
+    items: &'a [Item],
+    dropped: Vec<String>,
+    truncations: &'a [Truncation],
+    cancelled: bool,
+    failure: Option<String>,
+    notices: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum WriteEvent<'a> {
+    Progress { done: usize, total: usize },
+    Item { item: &'a Item },
 }
 
 #[derive(Deserialize)]
@@ -341,6 +384,44 @@ impl Engine {
         to_js(&record).map(JsCast::unchecked_into)
     }
 
+    /// Lets the model write items for a checklist, for each skill some. Items are told to `on_event` as they come. What
+    /// was ready when it is cancelled or fails stands.
+    ///
+    /// # Errors
+    /// A `RetortError` where nothing was written at all.
+    pub async fn write_items(
+        &mut self,
+        request: JsWriteItemsRequest,
+        on_event: OnWritten,
+        cancel: &Cancel,
+    ) -> Result<JsWrittenItems, Error> {
+        let WriteItems { instruction, reference, skills, per_skill, existing, temperature, seed } =
+            from_js(request.into(), "request")?;
+        let request = WriteRequest {
+            prompt: instruction,
+            reference,
+            skills,
+            per_skill: per_skill.unwrap_or(MAX_ITEMS_PER_SKILL),
+            existing: existing.unwrap_or_default(),
+            temperature: temperature.unwrap_or_default(),
+            seed: seed.unwrap_or_default(),
+        };
+        let mut listener = WriteListener { on_event: Function::from(JsValue::from(on_event)), cancel };
+        let written =
+            retort_judge::write_items(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
+        let dropped =
+            written.dropped.iter().map(|dropped| format!("{} ({})", dropped.text, dropped.reason)).collect();
+        to_js(&WrittenItems {
+            items: &written.items,
+            dropped,
+            truncations: &written.truncations,
+            cancelled: written.cancelled,
+            failure: written.failure.as_ref().map(ToString::to_string),
+            notices: self.model.take_notices(),
+        })
+        .map(JsCast::unchecked_into)
+    }
+
     /// Reads the model's own head at the end of each response to the prompt: what a reward model or classifier is for.
     /// A cancelled run is no error: its record says so and keeps what was ready.
     ///
@@ -413,6 +494,22 @@ impl Observer for Listener<'_> {
         let mut verdict = verdict.clone();
         utf16::item(&mut verdict, self.response);
         emit(&self.on_event, &JudgeEvent::Item { index, verdict: &verdict });
+    }
+}
+
+struct WriteListener<'a> {
+    on_event: Function,
+    cancel: &'a Cancel,
+}
+
+impl WriteObserver for WriteListener<'_> {
+    fn progress(&mut self, done: usize, total: usize) -> Flow {
+        emit(&self.on_event, &WriteEvent::Progress { done, total });
+        self.cancel.flow()
+    }
+
+    fn item(&mut self, item: &Item) {
+        emit(&self.on_event, &WriteEvent::Item { item });
     }
 }
 

@@ -305,6 +305,36 @@ export interface ChecklistRequest {
   form: "full" | "hard";
 }
 
+/** Items that the model is to write: a suggestion, as good as the model is. */
+export interface WriteItemsRequest {
+  instruction: string;
+  reference?: string;
+  /** At least one. */
+  skills: SkillId[];
+  /** 1 to 5, as in FLASK-Hard; 5 where it is absent. */
+  per_skill?: number;
+  /** What is asked already is not written again. */
+  existing?: ChecklistItem[];
+  /** 0 (where it is absent) takes the most probable words. */
+  temperature?: number;
+  seed?: number;
+}
+
+export type WriteEvent =
+  | { kind: "progress"; done: number; total: number }
+  | { kind: "item"; item: ChecklistItem };
+
+export interface WrittenItems {
+  items: ChecklistItem[];
+  /** What the model wrote that is no item, with the reason. */
+  dropped: string[];
+  truncations: Truncation[];
+  cancelled: boolean;
+  /** What stopped it, in words; the items that were ready stand. */
+  failure: string | null;
+  notices: string[];
+}
+
 /** What the words of an instruction say about it, and which words. */
 export interface Annotated {
   annotation: Annotation;

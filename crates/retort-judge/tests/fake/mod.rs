@@ -35,13 +35,25 @@ pub struct Fake {
     /// What each branch gets; where the list ends, all options are equally probable.
     pub answers: VecDeque<Result<Answer, LmError>>,
     pub asked: Vec<PromptTree>,
+    /// What each call of `generate` writes, piece by piece; where the list ends, nothing.
+    pub writes: VecDeque<Result<Vec<&'static str>, LmError>>,
+    /// What each call of `generate` read.
+    pub prompts: Vec<Segments>,
     /// Tokens of the longest path of the last tree, with a begin token.
     pub longest: usize,
 }
 
 impl Fake {
     pub fn new() -> Self {
-        Self { context: 100_000, count: characters, answers: VecDeque::new(), asked: Vec::new(), longest: 0 }
+        Self {
+            context: 100_000,
+            count: characters,
+            answers: VecDeque::new(),
+            asked: Vec::new(),
+            writes: VecDeque::new(),
+            prompts: Vec::new(),
+            longest: 0,
+        }
     }
 
     pub fn answering(answers: impl IntoIterator<Item = Result<Answer, LmError>>) -> Self {
@@ -88,11 +100,24 @@ impl LanguageModel for Fake {
 
     async fn generate(
         &mut self,
-        _: &Segments,
+        prompt: &Segments,
         _: &Limits,
-        _: &mut dyn FnMut(&str) -> Flow,
+        watch: &mut dyn Watch,
     ) -> Result<Generated, LmError> {
-        Ok(Generated { text: String::new(), tokens: Vec::new(), stop: StopReason::EndOfText })
+        self.prompts.push(prompt.clone());
+        let mut text = String::new();
+        let mut stop = StopReason::EndOfText;
+        for piece in self.writes.pop_front().unwrap_or_else(|| Ok(Vec::new()))? {
+            if watch.progress(0, 1) == Flow::Stop {
+                return Err(LmError::Cancelled);
+            }
+            text.push_str(piece);
+            if watch.text(piece) == Flow::Stop {
+                stop = StopReason::Stopped;
+                break;
+            }
+        }
+        Ok(Generated { text, tokens: Vec::new(), stop })
     }
 
     fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
