@@ -7,7 +7,8 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { parse, stringify } from "smol-toml";
 import type {
   AdapterOptions, Annotated, Annotation, ByteSource, Checklist, ChecklistItem, ChecklistRequest, EngineInfo, ItemVerdict, JudgeEvent,
-  JudgeRecord, JudgeRequest, LoadOptions, LoadProgress, Rubric, RubricVerdict, SkillId, TokenProgress, Verdict, Vocabulary,
+  JudgeRecord, JudgeRequest, LoadOptions, LoadProgress, Rubric, RubricVerdict, SkillId, TokenProgress, Verdict, Vocabulary, WriteEvent,
+  WriteItemsRequest, WrittenItems,
 } from "../src/types";
 
 class FakeError extends Error {
@@ -143,9 +144,9 @@ export class Engine {
     return { annotation: { ...annotate(request.instruction).annotation, skills: ["insightfulness"], by: "model" } };
   }
 
-  async write_items(request: ChecklistRequest, _on_token: unknown, _cancel: Cancel): Promise<{ items: ChecklistItem[]; problems: string[] }> {
+  async write_items(request: WriteItemsRequest, _on_event: (e: WriteEvent) => void, _cancel: Cancel): Promise<WrittenItems> {
     await sleep(100);
-    return { items: [{ id: "model-1", question: `Does it answer all ${request.instruction.length} characters?`, origin: "model" }], problems: [] };
+    return { dropped: [], truncations: [], cancelled: false, failure: null, notices: [], items: [{ id: "model-1", question: `Does it answer all ${request.instruction.length} characters?`, origin: "model" }] };
   }
 
   free(): void {}

@@ -151,10 +151,22 @@ export class Reading {
 
   async askItems(): Promise<void> {
     const texts = this.#read?.() ?? { prompt: "", reference: "" };
-    const written = await this.#ask("ask_items", requestOf(texts, this.asks.value.annotation?.skills ?? [], "full"));
+    const { annotation, items } = this.asks.value;
+    const written = await this.#ask("ask_items", {
+      instruction: texts.prompt,
+      ...(texts.reference.trim() !== "" && { reference: texts.reference }),
+      // The writer writes for skills; every prompt wants to be understood.
+      skills: annotation?.skills.length ? annotation.skills : ["comprehension"],
+      existing: items.map(({ item }) => item),
+    });
     if (!written) return;
-    this.dispatch({ type: "items_added", items: written.items });
-    this.problem.value = written.problems.length === 0 ? null : { about: "model", messages: written.problems };
+    if (written.items.length > 0) this.dispatch({ type: "items_added", items: written.items });
+    const messages = [
+      ...(written.failure === null ? [] : [written.failure]),
+      ...written.notices,
+      ...written.dropped.map(text.checklist.dropped),
+    ];
+    this.problem.value = messages.length === 0 ? null : { about: "model", messages };
     announcement.value = text.checklist.written(written.items.length);
   }
 

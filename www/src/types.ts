@@ -28,4 +28,7 @@ export type {
   Truncation,
   Verdict,
   Vocabulary,
+  WriteEvent,
+  WriteItemsRequest,
+  WrittenItems,
 } from "../../crates/retort-web/src/types";

@@ -41,7 +41,7 @@ export function Findings({ engine, run, rows }: { engine: EngineClient; run: Run
       </div>
       <div class={withEvidence ? "findings-body" : "findings-body lone"}>
         <ul class="found-items">
-          {rows.map((one) => <FoundItem key={one.item.id} engine={engine} row={one} phase={run.phase} chosen={chosen} />)}
+          {rows.map((one) => <FoundItem key={one.item.id} engine={engine} run={run} row={one} chosen={chosen} />)}
         </ul>
         {withEvidence && <JudgedText response={run.response} row={row ?? null} />}
       </div>
@@ -49,7 +49,8 @@ export function Findings({ engine, run, rows }: { engine: EngineClient; run: Run
   );
 }
 
-function FoundItem({ engine, row, phase, chosen }: { engine: EngineClient; row: ItemRow; phase: Run["phase"]; chosen: Signal<string | null> }) {
+function FoundItem({ engine, run, row, chosen }: { engine: EngineClient; run: Run; row: ItemRow; chosen: Signal<string | null> }) {
+  const { phase, response } = run;
   const open = useSignal(false);
   const { item, verdict } = row;
   const outcome = outcomeOf(verdict);
@@ -61,7 +62,7 @@ function FoundItem({ engine, row, phase, chosen }: { engine: EngineClient; row: 
     chosen.value = shown ? null : item.id;
     const first = evidence[0];
     // What is to be seen is told too, for whoever does not see it.
-    if (!shown && first) announcement.value = text.findings.marked(evidence.length, passage(engine, first));
+    if (!shown && first) announcement.value = text.findings.marked(evidence.length, passage(response, first));
   };
   return (
     <li class={shown ? "found shown" : "found"} data-testid="found-item" data-item={item.id} data-state={state}>
@@ -75,23 +76,23 @@ function FoundItem({ engine, row, phase, chosen }: { engine: EngineClient; row: 
           <Word outcome={outcome} phase={phase} />
           {verdict?.by === "code" && outcome.kind !== "not_applicable" && <span dir="auto">{verdict.finding.sentence}</span>}
           {weight < 0 && <span class="hint">{text.findings.against}</span>}
+          {verdict && (
+            <span class="found-links">
+              {evidence.length > 0 && (
+                <button type="button" class="link" aria-pressed={shown} aria-controls="judged-text" aria-label={shown ? text.findings.hideOf(item.question) : text.findings.showOf(item.question)} onClick={show}>
+                  {shown ? text.findings.hide : text.findings.show(evidence.length)}
+                </button>
+              )}
+              <button type="button" class="link toggle" aria-expanded={open.value} aria-label={text.results.detailsOf(item.question)} onClick={() => (open.value = !open.value)}>
+                {text.findings.details}
+              </button>
+            </span>
+          )}
         </p>
         {verdict?.by === "model" && outcome.kind === "judged" && (
           <div class="meter" title={text.findings.yesOf(formatPercent(outcome.value))} aria-hidden="true">
             <span style={{ width: `${(outcome.value * 100).toFixed(1)}%` }} />
           </div>
-        )}
-        {verdict && (
-          <p class="found-links">
-            {evidence.length > 0 && (
-              <button type="button" class="link" aria-pressed={shown} aria-controls="judged-text" aria-label={shown ? text.findings.hideOf(item.question) : text.findings.showOf(item.question)} onClick={show}>
-                {shown ? text.findings.hide : text.findings.show(evidence.length)}
-              </button>
-            )}
-            <button type="button" class="link toggle" aria-expanded={open.value} aria-label={text.results.detailsOf(item.question)} onClick={() => (open.value = !open.value)}>
-              {text.findings.details}
-            </button>
-          </p>
         )}
         {verdict && open.value && <Details engine={engine} row={row} />}
       </div>
@@ -102,8 +103,8 @@ function FoundItem({ engine, row, phase, chosen }: { engine: EngineClient; row: 
   );
 }
 
-function passage(engine: EngineClient, { start, end }: Range): string {
-  const words = (engine.state.value.run?.response.slice(start, end) ?? "").replaceAll(/\s+/g, " ").trim();
+function passage(response: string, { start, end }: Range): string {
+  const words = response.slice(start, end).replaceAll(/\s+/g, " ").trim();
   return text.asks.quoted(words.length > 80 ? `${words.slice(0, 80)}…` : words);
 }
 

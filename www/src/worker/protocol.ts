@@ -5,8 +5,8 @@
  * worker and are never copied through a message (P36).
  */
 import type {
-  AdapterInfo, Annotated, Annotation, BackendChoice, Checklist, ChecklistItem, ChecklistRequest, EngineInfo, JudgeEvent, JudgeRecord,
-  JudgeRequest, Rubric, Vocabulary,
+  AdapterInfo, Annotated, Annotation, BackendChoice, Checklist, ChecklistRequest, EngineInfo, JudgeEvent, JudgeRecord,
+  JudgeRequest, Rubric, Vocabulary, WriteItemsRequest, WrittenItems,
 } from "../types";
 
 /** One model that the page's own server offers (an entry of `models/registry.json`). */
@@ -57,7 +57,7 @@ export interface Calls {
   /** The loaded model annotates; it takes a while and can be cancelled. */
   ask_annotation: { give: { instruction: string }; get: Annotation };
   /** The loaded model writes items; it takes a while and can be cancelled. */
-  ask_items: { give: ChecklistRequest; get: { items: ChecklistItem[]; problems: string[] } };
+  ask_items: { give: WriteItemsRequest; get: WrittenItems };
 }
 
 export type CallName = keyof Calls;

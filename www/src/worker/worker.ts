@@ -13,7 +13,7 @@ import wasmUrl from "retort-engine/wasm";
 import relaxedUrl from "retort-engine/wasm-relaxed";
 import { Refusals } from "../refusals";
 import { text } from "../text";
-import type { BackendChoice, JudgeRequest, TokenProgress } from "../types";
+import type { BackendChoice, JudgeRequest, TokenProgress, WriteEvent } from "../types";
 import { RetortError, toFailure } from "./failure";
 import type { Call, CallName, Calls, FromWorker, LoadStage, ModelCall, ModelSource, Origin, Preset, ToWorker } from "./protocol";
 import { readRegistry } from "./registry";
@@ -346,12 +346,11 @@ function ask(call_id: number, call: ModelCall): Promise<Calls[ModelCall["name"]]
     if (!loaded) throw new RetortError("not_ready", text.failure.notReady);
     const cancel = new Cancel();
     asking = { call_id, cancel };
-    const on_progress = ({ done_tokens, total_tokens }: TokenProgress) =>
-      post({ type: "call_progress", call_id, done: done_tokens, total: total_tokens });
+    const progress = (done: number, total: number) => post({ type: "call_progress", call_id, done, total });
     try {
       return call.name === "ask_annotation"
-        ? (await loaded.engine.annotate(call.give, on_progress, cancel)).annotation
-        : await loaded.engine.write_items(call.give, on_progress, cancel);
+        ? (await loaded.engine.annotate(call.give, ({ done_tokens, total_tokens }: TokenProgress) => progress(done_tokens, total_tokens), cancel)).annotation
+        : await loaded.engine.write_items(call.give, (event: WriteEvent) => event.kind === "progress" && progress(event.done, event.total), cancel);
     } finally {
       asking = null;
       cancel.free();
