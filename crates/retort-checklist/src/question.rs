@@ -80,7 +80,7 @@ fn interrogative(constraint: &Constraint, subject: &str, depth: usize) -> String
     if depth > crate::MAX_DEPTH {
         return format!("does {subject} meet further constraints");
     }
-    let it = if subject == "the response" { "it" } else { subject };
+    let it = "it";
     match constraint {
         Constraint::Within { which, unit, constraint } => {
             interrogative(constraint, &part(*which, *unit, subject), depth + 1)
@@ -105,7 +105,11 @@ fn interrogative(constraint: &Constraint, subject: &str, depth: usize) -> String
             },
         },
         Constraint::If { condition, then } => {
-            format!("if {}, {}", statement(condition, subject, depth + 1), interrogative(then, it, depth + 1))
+            format!(
+                "if {}, {}",
+                statement(condition, subject, depth + 1),
+                interrogative(then, it, depth + 1)
+            )
         }
         other => clause(other).map_or_else(String::new, |clause| clause.question(subject)),
     }
@@ -155,11 +159,17 @@ fn joined(of: &[Constraint], word: &str, subject: &str, it: &str, depth: usize) 
             return format!("is {subject} {either}{}", series(&rests, word));
         }
         if clauses.iter().all(|clause| matches!(clause, Clause::Does(..))) {
+            let mut last = "";
             let rests: Vec<String> = clauses
                 .into_iter()
                 .map(|clause| match clause {
                     Clause::Is(rest) => rest,
-                    Clause::Does(verb, rest) => format!("{verb}{}", spaced(&rest)),
+                    // A verb that goes on is said once.
+                    Clause::Does(verb, rest) if last == verb && !rest.is_empty() => rest,
+                    Clause::Does(verb, rest) => {
+                        last = verb;
+                        format!("{verb}{}", spaced(&rest))
+                    }
                 })
                 .collect();
             let either = if word == "or" { "either " } else { "" };
@@ -218,11 +228,14 @@ fn ordinal(number: u64) -> String {
 
 /// A text within quotation marks, on one line.
 pub(crate) fn quoted(text: &str) -> String {
+    quoted_up_to(text, QUOTED_CHARACTERS)
+}
+
+/// The same with at most so many characters.
+pub(crate) fn quoted_up_to(text: &str, most: usize) -> String {
     let mut words = String::new();
-    for (count, character) in
-        text.split_whitespace().flat_map(|word| [" ", word]).skip(1).flat_map(str::chars).enumerate()
-    {
-        if count == QUOTED_CHARACTERS {
+    for (count, character) in text.split_whitespace().flat_map(|word| [" ", word]).skip(1).flat_map(str::chars).enumerate() {
+        if count == most {
             words.push('…');
             break;
         }
@@ -267,28 +280,23 @@ fn times(limit: Limit) -> String {
 fn count(unit: Unit, limit: Limit) -> Clause {
     let limit = limit.canonical();
     match unit {
-        Unit::Word | Unit::Sentence | Unit::Paragraph | Unit::Line | Unit::Character
-            if limit != Limit::NONE =>
-        {
-            Clause::Is(format!("{} long", length(limit, unit.name(1), unit.name(2))))
+        Unit::Word | Unit::Sentence | Unit::Paragraph | Unit::Line | Unit::Character if limit != Limit::NONE => {
+            Clause::Is(length(limit, unit.name(1), unit.name(2)))
         }
         Unit::NonSpaceCharacter if limit != Limit::NONE => {
-            Clause::Is(format!("{} long, spaces not counted", length(limit, "character", "characters")))
+            Clause::Is(format!("{}, spaces not counted", length(limit, "character", "characters")))
         }
         _ if limit == Limit::NONE => Clause::Does("avoid", unit.name(2).to_owned()),
         _ => Clause::Does("have", named(limit, unit.name(1), unit.name(2))),
     }
 }
 
-/// "about 200 words long (180 to 220)" keeps the bounds behind the word.
+/// "at most 3 words long", "about 200 words long (180 to 220)".
 fn length(limit: Limit, one: &str, many: &str) -> String {
-    match limit {
-        Limit::About(count) => {
-            let (least, most) = limit.bounds();
-            let bounds = most.map_or_else(String::new, |most| format!("{least} to {most} "));
-            format!("about {count} ({}) {}", bounds.trim_end(), if count == 1 { one } else { many })
-        }
-        _ => named(limit, one, many),
+    let named = named(limit, one, many);
+    match named.split_once(" (") {
+        Some((count, bounds)) => format!("{count} long ({bounds}"),
+        None => format!("{named} long"),
     }
 }
 
@@ -374,14 +382,14 @@ fn clause(constraint: &Constraint) -> Option<Clause> {
             };
             if schema.is_some() {
                 with.push_str(if with.is_empty() {
-                    " that follows the given schema"
+                    " of the given schema"
                 } else {
-                    " and following the given schema"
+                    " and of the given schema"
                 });
             }
             match place {
                 Place::Somewhere => Clause::Does("contain", format!("valid JSON{with}")),
-                Place::Whole | Place::Start => Clause::Is(format!("valid JSON{with} and nothing else")),
+                Place::Whole | Place::Start => Clause::Is(format!("nothing but valid JSON{with}")),
             }
         }
         Constraint::Csv { place, separator, header, columns, rows } => {
@@ -394,7 +402,7 @@ fn clause(constraint: &Constraint) -> Option<Clause> {
             let shape = shape(header, *columns, *rows);
             match place {
                 Place::Somewhere => Clause::Does("contain", format!("a code block of {name}{shape}")),
-                Place::Whole | Place::Start => Clause::Is(format!("{name}{shape} and nothing else")),
+                Place::Whole | Place::Start => Clause::Is(format!("nothing but {name}{shape}")),
             }
         }
         Constraint::Table { header, columns, rows } => {
@@ -404,7 +412,7 @@ fn clause(constraint: &Constraint) -> Option<Clause> {
             let name = code_name(language);
             match place {
                 Place::Somewhere => Clause::Does("contain", format!("a code block in {name}")),
-                Place::Whole | Place::Start => Clause::Is(format!("code in {name} and nothing else")),
+                Place::Whole | Place::Start => Clause::Is(format!("nothing but code in {name}")),
             }
         }
         Constraint::Heading { level, text, limit } => {
@@ -423,16 +431,16 @@ fn clause(constraint: &Constraint) -> Option<Clause> {
             Clause::Does("have", format!("{word} titled {}{order}", quoted_series(titles, "and")))
         }
         Constraint::NumberedSections { marker, limit } => {
-            let (one, two) =
-                (quoted(&format!("{} 1", marker.trim())), quoted(&format!("{} 2", marker.trim())));
+            let (one, two) = (quoted(&format!("{} 1", marker.trim())), quoted(&format!("{} 2", marker.trim())));
             let count = named(limit.canonical(), "section", "sections");
             Clause::Does("have", format!("{count} marked {one}, {two} and so on"))
         }
-        Constraint::Divided { by, parts } => Clause::Does(
-            "have",
-            format!("{} divided by {}", named(parts.canonical(), "part", "parts"), quoted(by)),
-        ),
-        Constraint::Only { what } => Clause::Does("consist", format!("of {} and nothing else", what.name(2))),
+        Constraint::Divided { by, parts } => {
+            Clause::Does("have", format!("{} divided by {}", named(parts.canonical(), "part", "parts"), quoted(by)))
+        }
+        Constraint::Only { what } => {
+            Clause::Does("consist", format!("of {} and nothing else", what.name(2)))
+        }
         Constraint::Case { case } => Clause::Is(
             match case {
                 Case::Lower => "written entirely in small letters",
@@ -442,9 +450,7 @@ fn clause(constraint: &Constraint) -> Option<Clause> {
             .to_owned(),
         ),
         Constraint::Language { code } => {
-            let name = language::languages()
-                .find(|(known, _)| known == code)
-                .map_or(code.as_str(), |(_, name)| name);
+            let name = language::languages().find(|(known, _)| known == code).map_or(code.as_str(), |(_, name)| name);
             Clause::Is(format!("written in {name}"))
         }
         Constraint::Quoted {} => Clause::Is("enclosed in quotation marks as a whole".to_owned()),

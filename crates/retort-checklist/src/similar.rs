@@ -25,6 +25,11 @@ pub fn similar_questions(first: &str, second: &str) -> bool {
     if first_words.is_empty() || second_words.is_empty() {
         return first.trim() == second.trim();
     }
+    similar_words(&first_words, &second_words)
+}
+
+/// The same for the [`words`] of two questions, each of which has some.
+pub(crate) fn similar_words(first: &[String], second: &[String]) -> bool {
     let turns = |words: &[String]| -> Vec<String> {
         words
             .iter()
@@ -32,16 +37,13 @@ pub fn similar_questions(first: &str, second: &str) -> bool {
             .cloned()
             .collect()
     };
-    if turns(&first_words) != turns(&second_words) {
-        return false;
-    }
-    let both = first_words.iter().filter(|word| second_words.binary_search(word).is_ok()).count();
-    let either = first_words.len() + second_words.len() - both;
-    both * 5 >= either * 4
+    let both = first.iter().filter(|word| second.binary_search(word).is_ok()).count();
+    let either = first.len() + second.len() - both;
+    both * 5 >= either * 4 && turns(first) == turns(second)
 }
 
 /// The words that say what is asked, sorted, each once.
-fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> =
         text.unicode_words().map(str::to_lowercase).filter(|word| !is_in(word, FORM)).collect();
     words.sort_unstable();

@@ -11,6 +11,16 @@ pub(crate) enum CliError {
         /// What is wrong and what to do.
         problem: String,
     },
+    /// A file of an option cannot be used.
+    #[error("--{option} {path}: {problem}")]
+    File {
+        /// The option's name.
+        option: &'static str,
+        /// The file.
+        path: String,
+        /// What is wrong and what to do.
+        problem: String,
+    },
     /// A rubric file could not be opened.
     #[error("--rubric {path}: {problem}; give a TOML or JSON file")]
     RubricFile {

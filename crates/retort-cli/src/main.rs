@@ -1,5 +1,6 @@
 //! The `retort` command: judge a response on this machine, and manage the models that do it.
 
+mod annotate;
 mod error;
 mod judge;
 mod load;
@@ -25,6 +26,8 @@ struct Cli {
 enum Command {
     /// Score a response by FLASK's twelve skills or by rubrics of your own.
     Judge(judge::Args),
+    /// Say what an instruction needs: its most important skills, its field and its difficulty.
+    Annotate(annotate::Args),
     /// Score responses by the head of a reward model: a number, higher is better, no rubrics.
     Reward(reward::Args),
     /// List, fetch and check the models that Retort knows.
@@ -36,6 +39,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Judge(args) => judge::run(&args),
+        Command::Annotate(args) => annotate::run(&args),
         Command::Reward(args) => reward::run(&args),
         Command::Models(action) => models::run(&action),
     };

@@ -8,10 +8,12 @@
 //! 4. `verdict`: probabilities become a [`Verdict`], scored or with the reason why not.
 //! 5. [`Record`]: the judgement as one JSON line that says all that is needed to trust or repeat it.
 //!
-//! Beside it, [`write_items`] lets a model write items for a checklist, and [`reward`] reads what a reward model's own head says of responses.
+//! Beside it, [`annotate()`] says what an instruction needs, [`write_items`] lets a model write items for a checklist,
+//! and [`reward()`] reads what a reward model's own head says of responses.
 
 #![deny(missing_docs)]
 
+mod annotate;
 mod item;
 mod judge;
 mod prompt;
@@ -21,6 +23,10 @@ mod reward;
 mod verdict;
 mod write;
 
+pub use annotate::{
+    AnnotationRecord, AnnotationRequest, Chance, DEFAULT_ORDERS, Distribution, MAX_ORDERS, ModelAnnotation,
+    ModelPart, SECOND_DOMAIN_SHARE, annotate,
+};
 pub use item::{Decision, ItemVerdict};
 pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, Wording, judge};
 pub use prompt::{TextRole, Truncation};

@@ -49,7 +49,7 @@ mod rubric;
 mod scale;
 mod select;
 mod skill;
-mod tree;
+pub mod tree;
 mod wording;
 mod write;
 
@@ -68,4 +68,5 @@ pub use rubric::{Rubric, RubricOption};
 pub use scale::{Scale, ScaleError};
 pub use select::{SelectError, builtin, overall, select};
 pub use skill::{Ability, Skill};
+pub use wording::slug;
 pub use write::{WriteError, to_json, to_toml};

@@ -28,6 +28,9 @@ const OPTION_FIELDS: [&str; 4] = ["label", "value", "description", "examples"];
 const SCALE_FIELDS: [&str; 3] = ["min", "max", "step"];
 const SCALE_HINT: &str = "add scale = { min = 1, max = 5 }, or options with a label and a value each";
 
+/// Deepest nesting that is read. Rubrics need five levels.
+const MAX_DEPTH: usize = 16;
+
 /// Most findings that are listed: nobody reads more, and each costs a pass over the file for its place.
 const MAX_FINDINGS: usize = 100;
 
@@ -48,6 +51,19 @@ pub enum Format {
     Toml,
     /// JSON.
     Json,
+}
+
+impl Format {
+    /// JSON where the text begins as JSON does and TOML does not; TOML otherwise.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let mut significant = text.chars().filter(|c| !c.is_whitespace());
+        match (significant.next(), significant.next()) {
+            // TOML begins with a bracket too, but then with one more, or a name that needs no quotes.
+            (Some('{'), _) | (Some('['), Some('{' | ']' | '"')) => Self::Json,
+            _ => Self::Toml,
+        }
+    }
 }
 
 /// What a file holds.
@@ -135,16 +151,6 @@ pub fn read(text: &str, name: &str, format: Format) -> Result<Reading, ReadError
         diagnostics.push(Diagnostic { severity, path: String::new(), message, hint, ..last });
     }
     if failed { Err(ReadError { diagnostics }) } else { Ok(Reading { rubrics, warnings: diagnostics }) }
-}
-
-/// JSON where the text begins as JSON does and TOML does not; TOML otherwise.
-fn recognise(text: &str) -> Format {
-    let mut significant = text.chars().filter(|c| !c.is_whitespace());
-    match (significant.next(), significant.next()) {
-        // TOML begins with a bracket too, but then with one more, or a name that needs no quotes.
-        (Some('{'), _) | (Some('['), Some('{' | ']' | '"')) => Format::Json,
-        _ => Format::Toml,
-    }
 }
 
 /// A place in the file: where it is and what it is called.
@@ -284,9 +290,9 @@ impl Reader<'_> {
             );
             return Vec::new();
         }
-        let format = if format == Format::Auto { recognise(text) } else { format };
+        let format = if format == Format::Auto { Format::of(text) } else { format };
         let tree = if format == Format::Json {
-            tree::json(text).map_err(|error| vec![error])
+            tree::json(text, MAX_DEPTH).map_err(|error| vec![error])
         } else {
             tree::toml(text)
         };

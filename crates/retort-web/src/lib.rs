@@ -13,11 +13,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use js_sys::{Error, Function, Reflect};
-use retort_checklist::{Checklist, Item};
+use retort_checklist::{Checklist, Item, Wanted};
 use retort_judge::{
-    AdapterIdentity, ItemVerdict, JudgeError, MAX_ITEMS_PER_SKILL, ModelIdentity, Observer, Planned, Record,
-    Request, RewardRecord, RewardRequest, RubricVerdict, RunContext, Truncation, Wording, WriteObserver,
-    WriteRequest,
+    AdapterIdentity, AnnotationRecord, AnnotationRequest, DEFAULT_ORDERS, ItemVerdict, JudgeError,
+    MAX_ITEMS_PER_SKILL, ModelIdentity, Observer, Planned, Record, Request, RewardRecord, RewardRequest,
+    RubricVerdict, RunContext, Truncation, Wording, WriteObserver, WriteRequest,
 };
 use retort_lm::config::Head;
 use retort_lm::{
@@ -62,6 +62,27 @@ extern "C" {
     /// `RewardRecord` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "RewardRecord")]
     pub type JsRewardRecord;
+    /// `Annotated` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Annotated")]
+    pub type JsAnnotated;
+    /// `AnnotateRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "AnnotateRequest")]
+    pub type JsAnnotateRequest;
+    /// `AnnotationRecord` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "AnnotationRecord")]
+    pub type JsAnnotationRecord;
+    /// `ChecklistRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "ChecklistRequest")]
+    pub type JsChecklistRequest;
+    /// `Checklist` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Checklist")]
+    pub type JsChecklist;
+    /// `ChecklistReading` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "ChecklistReading")]
+    pub type JsChecklistReading;
+    /// `Rubric` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Rubric")]
+    pub type JsRubric;
     /// `WriteItemsRequest` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "WriteItemsRequest")]
     pub type JsWriteItemsRequest;
@@ -194,6 +215,39 @@ struct JudgeRequest {
     /// An option, since callers write `wording: undefined` for an absent one.
     #[serde(default)]
     wording: Option<Wording>,
+}
+
+#[derive(Deserialize)]
+struct Annotate {
+    instruction: String,
+    #[serde(default)]
+    seed: Option<u64>,
+    #[serde(default)]
+    orders: Option<usize>,
+    #[serde(default)]
+    with_words: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct MakeChecklist {
+    instruction: String,
+    #[serde(default)]
+    reference: Option<String>,
+    skills: Vec<Skill>,
+    form: Form,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Form {
+    Full,
+    Hard,
+}
+
+#[derive(Serialize)]
+struct ChecklistReading {
+    checklist: Checklist,
+    warnings: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -384,6 +438,38 @@ impl Engine {
         to_js(&record).map(JsCast::unchecked_into)
     }
 
+    /// Lets the model say what an instruction needs. Progress is told to `on_progress`. A cancelled run is no error: its
+    /// record says what was ready.
+    ///
+    /// # Errors
+    /// A `RetortError` where nothing was found at all.
+    pub async fn annotate(
+        &mut self,
+        request: JsAnnotateRequest,
+        on_progress: OnTokens,
+        cancel: &Cancel,
+    ) -> Result<JsAnnotationRecord, Error> {
+        let Annotate { instruction, seed, orders, with_words } = from_js(request.into(), "request")?;
+        let words = with_words.unwrap_or(false).then(|| retort_annotate::explain(&instruction));
+        let request = AnnotationRequest {
+            seed: seed.unwrap_or_default(),
+            orders: orders.unwrap_or(DEFAULT_ORDERS),
+            words,
+            ..AnnotationRequest::new(instruction)
+        };
+        let mut listener = TokenListener { on_progress: Function::from(JsValue::from(on_progress)), cancel };
+        let start = js_sys::Date::now();
+        let found =
+            retort_judge::annotate(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
+        let run = self.context(start);
+        let mut record =
+            AnnotationRecord::new(&request.instruction, request.words.clone(), Some((&found, run)));
+        if let Some(words) = &mut record.words {
+            utf16::evidence(words, &request.instruction);
+        }
+        to_js(&record).map(JsCast::unchecked_into)
+    }
+
     /// Lets the model write items for a checklist, for each skill some. Items are told to `on_event` as they come. What
     /// was ready when it is cancelled or fails stands.
     ///
@@ -497,6 +583,18 @@ impl Observer for Listener<'_> {
     }
 }
 
+struct TokenListener<'a> {
+    on_progress: Function,
+    cancel: &'a Cancel,
+}
+
+impl Observer for TokenListener<'_> {
+    fn progress(&mut self, done_tokens: usize, total_tokens: usize) -> Flow {
+        emit(&self.on_progress, &TokenProgress { done_tokens, total_tokens });
+        self.cancel.flow()
+    }
+}
+
 struct WriteListener<'a> {
     on_event: Function,
     cancel: &'a Cancel,
@@ -547,6 +645,77 @@ impl Sha256 {
 #[wasm_bindgen]
 pub fn builtin_rubrics() -> Result<JsRubrics, Error> {
     to_js(&retort_rubric::builtin()).map(JsCast::unchecked_into)
+}
+
+/// FLASK's skill-agnostic baseline: one rating of the whole response.
+///
+/// # Errors
+/// Never in practice: only if the browser refuses to make an object.
+#[wasm_bindgen]
+pub fn overall_rubric() -> Result<JsRubric, Error> {
+    to_js(retort_rubric::overall()).map(JsCast::unchecked_into)
+}
+
+/// What an instruction needs by its words alone, and which words say so.
+///
+/// # Errors
+/// Never in practice: only if the browser refuses to make an object.
+#[wasm_bindgen]
+pub fn annotate(instruction: &str) -> Result<JsAnnotated, Error> {
+    let mut found = retort_annotate::explain(instruction);
+    utf16::evidence(&mut found, instruction);
+    to_js(&found).map(JsCast::unchecked_into)
+}
+
+/// Makes a checklist for an instruction without a model. It has no items where nothing can be looked for.
+///
+/// # Errors
+/// A `RetortError` with the code `data` for a request of another shape.
+#[wasm_bindgen]
+pub fn generate_checklist(request: JsChecklistRequest) -> Result<JsChecklist, Error> {
+    let MakeChecklist { instruction, reference, skills, form } = from_js(request.into(), "request")?;
+    let wanted = Wanted {
+        reference: reference.as_deref().filter(|text| !text.trim().is_empty()),
+        skills: &skills,
+        ..Wanted::of(&instruction)
+    };
+    let checklist = match form {
+        Form::Full => retort_checklist::generate(&wanted),
+        Form::Hard => retort_checklist::hard(&wanted),
+    };
+    to_js(&checklist).map(JsCast::unchecked_into)
+}
+
+/// Reads a checklist from TOML or JSON. `name` is the file's name, for messages.
+///
+/// # Errors
+/// A `RetortError` with the code `invalid_checklist`, whose message lists every mistake with its line and column.
+#[wasm_bindgen]
+pub fn read_checklist(text: &str, name: &str) -> Result<JsChecklistReading, Error> {
+    let reading = retort_checklist::read_checklist(text, name)
+        .map_err(|error| retort_error("invalid_checklist", &error.to_string()))?;
+    let warnings = reading.warnings.iter().map(ToString::to_string).collect();
+    to_js(&ChecklistReading { checklist: reading.checklist, warnings }).map(JsCast::unchecked_into)
+}
+
+/// A checklist as the text of a file, `toml` or `json`, that `read_checklist` reads back.
+///
+/// # Errors
+/// A `RetortError` with the code `invalid_checklist`, whose message names every item and field that is wrong.
+#[wasm_bindgen]
+pub fn write_checklist(checklist: JsChecklist, format: &str) -> Result<String, Error> {
+    let checklist: Checklist = from_js(checklist.into(), "checklist")?;
+    let written = match format {
+        "toml" => checklist.to_toml(),
+        "json" => checklist.to_json(),
+        other => {
+            return Err(retort_error(
+                "data",
+                &format!("the format {other:?} is not known; give toml or json"),
+            ));
+        }
+    };
+    written.map_err(|error| retort_error("invalid_checklist", &error.to_string()))
 }
 
 /// Reads rubrics from TOML or JSON. `name` is the file's name, for messages.

@@ -77,6 +77,8 @@ export interface RubricOption {
   /** What the answer is worth. */
   value: number;
   description: string | null;
+  /** Responses, or parts of them, that deserve this answer. */
+  examples?: string[];
 }
 
 export interface Rubric {
@@ -87,6 +89,10 @@ export interface Rubric {
   criterion: string;
   /** The same criterion as a short question, or null. */
   question: string | null;
+  /** How much it counts beside others: 1 where it is absent, never 0, below 0 for points against. */
+  weight?: number;
+  /** When it does not apply; "N/A" is offered where it is given. */
+  not_applicable?: string;
   /** The scale, lowest value first. */
   options: RubricOption[];
 }
@@ -335,11 +341,63 @@ export interface WrittenItems {
   notices: string[];
 }
 
+/** A checklist from a file. */
+export interface ChecklistReading {
+  checklist: Checklist;
+  /** What is doubtful, each with its line and column. */
+  warnings: string[];
+}
+
+/** One thing that was seen in an instruction. */
+export type AnnotationEvidence = {
+  /** Where it stands, in UTF-16 units; empty where it is a property of the whole. */
+  range: { start: number; end: number };
+  /** The words as they stand there, or the property. */
+  words: string;
+  /** Why, as the end of a sentence that begins with the words. */
+  reason: string;
+  /** How strongly; of difficulty in levels, down if negative. */
+  weight: number;
+} & ({ for: "domain"; what: DomainLabel } | { for: "skill"; what: SkillId } | { for: "difficulty" });
+
 /** What the words of an instruction say about it, and which words. */
 export interface Annotated {
   annotation: Annotation;
-  /** Passages of the instruction in UTF-16 units, and what each speaks for. */
-  evidence: { start: number; end: number; for_what: string }[];
+  /** The weightiest first. */
+  evidence: AnnotationEvidence[];
+  /** In the order of `Vocabulary.domains` and `.skills`; comparable within one instruction only. */
+  domain_scores: number[];
+  skill_scores: number[];
+  /** 1 to 5, before it was rounded to a level. */
+  difficulty_estimate: number | null;
+}
+
+/** What the model is to say of an instruction. */
+export interface AnnotateRequest {
+  instruction: string;
+  /** Chooses the orders in which lists are offered; below 2^53. 0 where it is absent. */
+  seed?: number;
+  /** In how many orders each list is offered. */
+  orders?: number;
+  /** Whether the words' evidence is weighed together with the model's probabilities. */
+  with_words?: boolean;
+}
+
+/** What a model says of an instruction: the same JSON that `retort annotate --json` prints. */
+export interface AnnotationRecord {
+  format: string;
+  version: string;
+  task: string;
+  instruction_sha256: string;
+  annotation: Annotation;
+  words: Annotated | null;
+  by_model: {
+    model: ModelIdentity;
+    backend: "gpu" | "cpu";
+    device: string;
+    seed: number;
+    [field: string]: unknown;
+  } | null;
 }
 
 /** Responses to one prompt, to be scored by the model's own head. */

@@ -2,12 +2,22 @@
 
 use std::ops::Range;
 
+use retort_annotate::Annotated;
 use retort_judge::{Decision, ItemVerdict};
 
 /// Turns the evidence of an item from bytes of the response into UTF-16 units.
 pub(crate) fn item(item: &mut ItemVerdict, response: &str) {
     if let Decision::Code { finding } = &mut item.decision {
         ranges(&mut finding.evidence, response);
+    }
+}
+
+/// Turns the evidence of an annotation from bytes of the instruction into UTF-16 units.
+pub(crate) fn evidence(annotated: &mut Annotated, instruction: &str) {
+    let mut found: Vec<Range<usize>> = annotated.evidence.iter().map(|piece| piece.range.clone()).collect();
+    ranges(&mut found, instruction);
+    for (piece, range) in annotated.evidence.iter_mut().zip(found) {
+        piece.range = range;
     }
 }
 
