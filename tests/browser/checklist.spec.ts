@@ -239,6 +239,27 @@ test("the annotation is a person's to change, and chooses the skills", async ({ 
   await expect(page.getByTestId("annotated-by")).toHaveText("Read from its words");
 });
 
+test("the model may be asked too, and what it says stays", async ({ page, gate }) => {
+  await open(page, gate);
+  await ready(page);
+  await ask(page);
+  await page.getByRole("button", { name: "Ask the model" }).click();
+  await expect(page.getByTestId("annotated-by")).toHaveAttribute("data-by", "model");
+  await expect(page.getByTestId("live")).toHaveText("The model has said what the prompt asks.");
+  await expect(page.getByTestId("annotation").getByLabel("Skill 1")).toBeVisible();
+  const before = await items(page).count();
+  await page.getByRole("button", { name: "Let the model write items" }).click();
+  const live = page.getByTestId("live");
+  await expect(live).toContainText("The model wrote", { timeout: 60_000 });
+  const written = Number(/wrote (\d+) item/.exec(await live.innerText())![1]);
+  await expect(page.locator("[data-testid=item][data-origin=model]")).toHaveCount(Math.min(written, 8));
+  if (written > 0) {
+    await press(page, "Undo");
+    await expect(page.locator("[data-testid=item][data-origin=model]")).toHaveCount(0);
+    await expect(items(page)).toHaveCount(before);
+  }
+});
+
 test("hard questions and one overall score stand beside the skills", async ({ page, gate }) => {
   await open(page, gate);
   await ready(page);

@@ -6,7 +6,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { parse, stringify } from "smol-toml";
 import type {
-  AdapterOptions, Annotated, Annotation, ByteSource, Checklist, ChecklistItem, ChecklistRequest, EngineInfo, ItemVerdict, JudgeEvent,
+  AdapterOptions, AnnotateRequest, Annotated, AnnotationRecord, ByteSource, Checklist, ChecklistItem, ChecklistRequest, EngineInfo, ItemVerdict, JudgeEvent,
   JudgeRecord, JudgeRequest, LoadOptions, LoadProgress, Rubric, RubricVerdict, SkillId, TokenProgress, Verdict, Vocabulary, WriteEvent,
   WriteItemsRequest, WrittenItems,
 } from "../src/types";
@@ -135,13 +135,16 @@ export class Engine {
     };
   }
 
-  async annotate(request: { instruction: string }, on_progress: (p: TokenProgress) => void, cancel: Cancel): Promise<{ annotation: Annotation }> {
-    for (let i = 0; i < 20; i++) {
+  async annotate(request: AnnotateRequest, on_progress: (p: TokenProgress) => void, cancel: Cancel): Promise<AnnotationRecord> {
+    for (let i = 0; i < 20 && !cancel.cancelled; i++) {
       await sleep(40);
-      if (cancel.cancelled) throw new FakeError("cancelled", "Cancelled.");
       on_progress({ done_tokens: i * 10, total_tokens: 200 });
     }
-    return { annotation: { ...annotate(request.instruction).annotation, skills: ["insightfulness"], by: "model" } };
+    return {
+      format: "retort.annotation/1", version: version(), task: "annotation", instruction_sha256: hex(request.instruction), words: null,
+      annotation: { ...annotate(request.instruction).annotation, skills: ["insightfulness"], by: "model" },
+      by_model: { model: { name: "", sha256: null, adapter: null }, backend: "cpu", device: "", seed: 0, cancelled: cancel.cancelled },
+    };
   }
 
   async write_items(request: WriteItemsRequest, _on_event: (e: WriteEvent) => void, _cancel: Cancel): Promise<WrittenItems> {
@@ -251,7 +254,10 @@ export function vocabulary(): Vocabulary {
 
 export function annotate(instruction: string): Annotated {
   const evidence = [...instruction.matchAll(/sky|explain|name/gi)].map((found) => ({
-    start: found.index, end: found.index + found[0].length, for_what: /sky/i.test(found[0]) ? "natural_science" : "completeness",
+    range: { start: found.index, end: found.index + found[0].length }, words: found[0], weight: 1,
+    ...(/sky/i.test(found[0])
+      ? { for: "domain" as const, what: { domain: "natural_science", subdomain: null }, reason: "is a word of nature" }
+      : { for: "skill" as const, what: "completeness" as const, reason: "asks for an explanation" }),
   }));
   return {
     annotation: {
@@ -259,7 +265,7 @@ export function annotate(instruction: string): Annotated {
       domains: /sky/i.test(instruction) ? [{ domain: "natural_science", subdomain: "physics" }] : [],
       difficulty: instruction.trim() === "" ? null : "formal_education", by: "code",
     },
-    evidence,
+    evidence, domain_scores: [], skill_scores: [], difficulty_estimate: 3,
   };
 }
 

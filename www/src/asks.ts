@@ -33,7 +33,7 @@ export interface Asks {
   /** The texts that the annotation and the list were read from. */
   texts: Texts | null;
   annotation: Annotation | null;
-  /** Passages of `texts.prompt`. */
+  /** What the words of the prompt speak for. */
   evidence: Annotated["evidence"];
   items: Listed[];
   /** What was generated last. */

@@ -141,10 +141,10 @@ export class Reading {
 
   async askAnnotation(): Promise<void> {
     const instruction = this.#read?.().prompt ?? "";
-    const annotation = await this.#ask("ask_annotation", { instruction });
-    // Of another prompt by now.
-    if (!annotation || this.#read?.().prompt !== instruction) return;
-    this.dispatch({ type: "annotated", annotation });
+    const record = await this.#ask("ask_annotation", { instruction, with_words: true });
+    // Half an answer, or the answer to another prompt, is none.
+    if (!record || record.by_model?.["cancelled"] === true || this.#read?.().prompt !== instruction) return;
+    this.dispatch({ type: "annotated", annotation: record.annotation });
     announcement.value = text.asks.modelAnnotated;
     this.#generateSoon(false);
   }

@@ -61,7 +61,7 @@ export const text = {
     idle: "Type a prompt, and what it asks appears here: the skills that it needs, its domain, how hard it is, and a checklist. No model is needed.",
     by: {
       code: "Read from its words",
-      model: "The model’s answer",
+      model: "By the model and its words",
       person: "Set by you",
       file: "From a file",
     },
@@ -89,8 +89,8 @@ export const text = {
     noDifficulty: "Not said",
     difficultyOf: (level: number, name: string) => `${level}. ${name}`,
     why: "Why?",
-    whyOf: (what: string) => `Why? ${what}`,
-    because: (words: string) => `because of ${words}`,
+    because: (reasons: string) => `Because ${reasons}.`,
+    reason: (words: string, reason: string) => `${words} ${reason}`,
     quoted: (words: string) => `“${words}”`,
     moved: (name: string, place: number) => `${name} is now skill ${place}.`,
     removed: (name: string) => `${name} was removed.`,
@@ -362,6 +362,7 @@ export const text = {
 
   overall: {
     heading: "One overall score",
+    rubric: "Rubric",
     caption: "The overall score, with the model’s probability for every level",
   },
 

@@ -1,42 +1,50 @@
-/** From passages of a prompt to the words that spoke for a skill, a domain or a difficulty. Pure. */
-import type { Annotated, Vocabulary } from "./types";
+/** The words that spoke for a skill, a domain or a difficulty, in an order for reading. Pure. */
+import type { AnnotationEvidence, Vocabulary } from "./types";
 
-export interface About {
-  part: "skill" | "domain" | "difficulty" | "other";
+export interface Reason {
+  /** As they stand in the prompt, or a property of the whole. */
+  words: string;
+  /** Whether they stand in the prompt. */
+  quoted: boolean;
+  /** How the sentence goes on: "asks for a summary". */
+  reason: string;
+}
+
+export interface Reasons {
+  part: AnnotationEvidence["for"];
   /** As people call it; "" for the difficulty. */
   name: string;
+  reasons: Reason[];
 }
 
-/** So many words are named for one thing; more would be read by nobody. */
-const MOST_WORDS = 6;
+/** So many are named for one thing, the weightiest; more would be read by nobody. */
+const MOST = 6;
 const LONGEST = 60;
 
-export function evidenceWords(
-  prompt: string,
-  evidence: Annotated["evidence"],
-  vocabulary: Vocabulary,
-): { about: About; words: string[] }[] {
-  const groups = new Map<string, { about: About; words: string[] }>();
-  for (const { start, end, for_what } of evidence) {
-    const passage = prompt.slice(start, end).replaceAll(/\s+/g, " ").trim();
-    if (passage === "") continue;
-    const words = passage.length > LONGEST ? `${passage.slice(0, LONGEST).trimEnd()}…` : passage;
-    const about = aboutOf(for_what, vocabulary);
-    const key = `${about.part} ${about.name}`;
-    const group = groups.get(key) ?? { about, words: [] };
+export function reasonsOf(evidence: AnnotationEvidence[], vocabulary: Vocabulary): Reasons[] {
+  const groups = new Map<string, Reasons>();
+  for (const piece of evidence) {
+    const name = nameOf(piece, vocabulary);
+    const key = `${piece.for} ${name}`;
+    const group = groups.get(key) ?? { part: piece.for, name, reasons: [] };
     groups.set(key, group);
-    if (group.words.length < MOST_WORDS && !group.words.includes(words)) group.words.push(words);
+    const plain = piece.words.replaceAll(/\s+/g, " ").trim();
+    const words = plain.length > LONGEST ? `${plain.slice(0, LONGEST).trimEnd()}…` : plain;
+    const known = group.reasons.some((one) => one.words === words && one.reason === piece.reason);
+    if (words === "" || known || group.reasons.length === MOST) continue;
+    group.reasons.push({ words, quoted: piece.range.start < piece.range.end, reason: piece.reason });
   }
-  const order: About["part"][] = ["skill", "domain", "difficulty", "other"];
-  return [...groups.values()].sort((a, b) => order.indexOf(a.about.part) - order.indexOf(b.about.part));
+  const order: Reasons["part"][] = ["skill", "domain", "difficulty"];
+  return [...groups.values()].filter((group) => group.reasons.length > 0).sort((a, b) => order.indexOf(a.part) - order.indexOf(b.part));
 }
 
-function aboutOf(for_what: string, vocabulary: Vocabulary): About {
-  const is = (one: { id: string; name: string }) => one.id === for_what || one.name === for_what;
-  const skill = vocabulary.skills.find(is);
-  if (skill) return { part: "skill", name: skill.name };
-  const domain = vocabulary.domains.find(is);
-  if (domain) return { part: "domain", name: domain.name };
-  if (for_what === "difficulty" || vocabulary.difficulties.some(is)) return { part: "difficulty", name: "" };
-  return { part: "other", name: for_what };
+function nameOf(piece: AnnotationEvidence, { skills, domains }: Vocabulary): string {
+  switch (piece.for) {
+    case "skill":
+      return skills.find(({ id }) => id === piece.what)?.name ?? piece.what;
+    case "domain":
+      return domains.find(({ id }) => id === piece.what.domain)?.name ?? piece.what.domain;
+    case "difficulty":
+      return "";
+  }
 }

@@ -113,7 +113,7 @@ describe("an item", () => {
 describe("an annotation", () => {
   const said = (by: Annotation["by"], skill: "insightfulness" | "readability"): Annotation => ({ skills: [skill], domains: [], difficulty: null, by });
   const read = (prompt: string, again = false, reference = ""): AskAction => {
-    const annotated: Annotated = { annotation: said("code", "readability"), evidence: [{ start: 0, end: 1, for_what: "readability" }] };
+    const annotated: Annotated = { annotation: said("code", "readability"), evidence: [], domain_scores: [], skill_scores: [], difficulty_estimate: null };
     return { type: "read", texts: { prompt, reference }, annotated, again };
   };
   const mine = { type: "annotated", annotation: said("person", "insightfulness") } as const;

@@ -3,8 +3,8 @@ import { hardMean, meansOf, skillsMean } from "../src/compare";
 import { outcomeOf, segmentsOf, tallyOf } from "../src/findings";
 import { INITIAL, reduce, type ItemRow, type State } from "../src/state";
 import { progressOf, standingOf } from "../src/standing";
-import type { ChecklistItem, ItemVerdict, JudgeRecord, Rubric, RubricVerdict, Verdict, Vocabulary } from "../src/types";
-import { evidenceWords } from "../src/why";
+import type { AnnotationEvidence, ChecklistItem, ItemVerdict, JudgeRecord, Rubric, RubricVerdict, Verdict, Vocabulary } from "../src/types";
+import { reasonsOf } from "../src/why";
 
 const item = (id: string, more: Partial<ChecklistItem> = {}): ChecklistItem => ({ id, question: `${id}?`, origin: "request", ...more });
 const base = (one: ChecklistItem) => ({
@@ -166,14 +166,18 @@ describe("why", () => {
   const vocabulary = {
     skills: [{ id: "insightfulness", name: "Insightfulness", ability: "" }], domains: [{ id: "history", name: "History", subdomains: [], variant: "general" }], difficulties: [],
   } as Vocabulary;
-  it("names the words once each, by what they speak for", () => {
-    const prompt = "Imagine Rome. Imagine more, in great  depth.";
-    const at = (words: string, for_what: string, from = 0) => ({ start: prompt.indexOf(words, from), end: prompt.indexOf(words, from) + words.length, for_what });
-    const found = evidenceWords(prompt, [at("great  depth", "difficulty"), at("Rome", "history"), at("Imagine", "insightfulness"), at("Imagine", "insightfulness", 5), { start: 0, end: 0, for_what: "difficulty" }], vocabulary);
-    expect(found).toEqual([
-      { about: { part: "skill", name: "Insightfulness" }, words: ["Imagine"] },
-      { about: { part: "domain", name: "History" }, words: ["Rome"] },
-      { about: { part: "difficulty", name: "" }, words: ["great depth"] },
+  const seen = (words: string, reason: string, at = 1) => ({ range: { start: 0, end: at }, words, reason, weight: 1 });
+  it("names each thing's words once, skills before domains before the difficulty", () => {
+    const evidence: AnnotationEvidence[] = [
+      { ...seen("long  words", "make it harder", 0), for: "difficulty" },
+      { ...seen("Rome", "is a place of history"), for: "domain", what: { domain: "history", subdomain: null } },
+      { ...seen("Imagine", "asks for ideas"), for: "skill", what: "insightfulness" },
+      { ...seen("Imagine", "asks for ideas"), for: "skill", what: "insightfulness" },
+    ];
+    expect(reasonsOf(evidence, vocabulary)).toEqual([
+      { part: "skill", name: "Insightfulness", reasons: [{ words: "Imagine", quoted: true, reason: "asks for ideas" }] },
+      { part: "domain", name: "History", reasons: [{ words: "Rome", quoted: true, reason: "is a place of history" }] },
+      { part: "difficulty", name: "", reasons: [{ words: "long words", quoted: false, reason: "make it harder" }] },
     ]);
   });
 });

@@ -4,7 +4,7 @@ import { announcement } from "../live";
 import type { Reading } from "../reading";
 import { text } from "../text";
 import type { Annotation, DifficultyId, DomainLabel, SkillId, Vocabulary } from "../types";
-import { evidenceWords, type About } from "../why";
+import { reasonsOf } from "../why";
 import { ChecklistEditor } from "./checklist";
 
 /** As FLASK has it; a person may name fewer. */
@@ -200,20 +200,21 @@ function Domains({ annotation, vocabulary, set }: PartProps) {
 /** The words that spoke for it, where words did. */
 function Why({ reading, vocabulary }: { reading: Reading; vocabulary: Vocabulary }) {
   const open = useSignal(false);
-  const { annotation, evidence, texts } = reading.asks.value;
-  if (annotation?.by !== "code" || texts === null) return null;
-  const found = evidenceWords(texts.prompt, evidence, vocabulary);
+  const { annotation, evidence } = reading.asks.value;
+  if (annotation?.by !== "code") return null;
+  const found = reasonsOf(evidence, vocabulary);
   if (found.length === 0) return null;
-  const titles: Record<About["part"], string> = { skill: text.asks.skills, domain: text.asks.domain, difficulty: text.asks.difficulty, other: "" };
   return (
     <details class="more why" open={open.value} onToggle={(event) => (open.value = event.currentTarget.open)}>
       <summary>{text.asks.why}</summary>
       {open.value && (
         <dl data-testid="why">
-          {found.map(({ about, words }) => (
-            <div key={`${about.part}${about.name}`}>
-              <dt>{about.name === "" ? titles[about.part] : about.name}</dt>
-              <dd dir="auto">{text.asks.because(words.map(text.asks.quoted).join(", "))}</dd>
+          {found.map(({ part, name, reasons }) => (
+            <div key={`${part}${name}`}>
+              <dt>{part === "difficulty" ? text.asks.difficulty : name}</dt>
+              <dd dir="auto">
+                {text.asks.because(reasons.map(({ words, quoted, reason }) => text.asks.reason(quoted ? text.asks.quoted(words) : words, reason)).join(", "))}
+              </dd>
             </div>
           ))}
         </dl>

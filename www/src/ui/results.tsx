@@ -80,7 +80,7 @@ function RunResults({ engine, run }: { engine: EngineClient; run: Run }) {
       {run.overall && (
         <section class="part" aria-labelledby="overall-heading" data-testid="overall">
           <h3 id="overall-heading">{text.overall.heading}</h3>
-          <Table groups={[{ title: null, rows: [run.overall] }]} phase={run.phase} caption={text.overall.caption} heading={text.compare.kind} testid="overall-score" />
+          <Table groups={[{ title: null, rows: [run.overall] }]} phase={run.phase} caption={text.overall.caption} heading={text.overall.rubric} testid="overall-score" />
         </section>
       )}
       {run.record && <RecordBar record={run.record} />}

@@ -5,7 +5,7 @@
  * worker and are never copied through a message (P36).
  */
 import type {
-  AdapterInfo, Annotated, Annotation, BackendChoice, Checklist, ChecklistRequest, EngineInfo, JudgeEvent, JudgeRecord,
+  AdapterInfo, AnnotateRequest, Annotated, AnnotationRecord, BackendChoice, Checklist, ChecklistReading, ChecklistRequest, EngineInfo, JudgeEvent, JudgeRecord,
   JudgeRequest, Rubric, Vocabulary, WriteItemsRequest, WrittenItems,
 } from "../types";
 
@@ -52,10 +52,10 @@ export interface Calls {
   read_rubrics: { give: { text: string; name: string }; get: Rubric[] };
   annotate: { give: { instruction: string }; get: Annotated };
   generate_checklist: { give: ChecklistRequest; get: Checklist };
-  read_checklist: { give: { text: string; name: string }; get: { checklist: Checklist; warnings: string[] } };
+  read_checklist: { give: { text: string; name: string }; get: ChecklistReading };
   write_checklist: { give: { checklist: Checklist; format: "toml" | "json" }; get: string };
   /** The loaded model annotates; it takes a while and can be cancelled. */
-  ask_annotation: { give: { instruction: string }; get: Annotation };
+  ask_annotation: { give: AnnotateRequest; get: AnnotationRecord };
   /** The loaded model writes items; it takes a while and can be cancelled. */
   ask_items: { give: WriteItemsRequest; get: WrittenItems };
 }

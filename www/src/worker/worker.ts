@@ -349,7 +349,7 @@ function ask(call_id: number, call: ModelCall): Promise<Calls[ModelCall["name"]]
     const progress = (done: number, total: number) => post({ type: "call_progress", call_id, done, total });
     try {
       return call.name === "ask_annotation"
-        ? (await loaded.engine.annotate(call.give, ({ done_tokens, total_tokens }: TokenProgress) => progress(done_tokens, total_tokens), cancel)).annotation
+        ? await loaded.engine.annotate(call.give, ({ done_tokens, total_tokens }: TokenProgress) => progress(done_tokens, total_tokens), cancel)
         : await loaded.engine.write_items(call.give, (event: WriteEvent) => event.kind === "progress" && progress(event.done, event.total), cancel);
     } finally {
       asking = null;
