@@ -184,6 +184,17 @@ test("items are added, deleted, had back, saved and opened again", async ({ page
   await expect(other.getByTestId("annotation")).toBeVisible();
   await expect.poll(() => questions(other)).toEqual(before);
 
+  // A file may be dropped too; it is told from a model by its name.
+  const dropped = await other.evaluateHandle(() => {
+    const data = new DataTransfer();
+    data.items.add(new File(['{ "name": "Two", "items": [{ "question": "Is it kind?" }, { "question": "Is it short?", "weight": 3 }] }'], "two.json"));
+    return data;
+  });
+  await other.locator("main").dispatchEvent("drop", { dataTransfer: dropped });
+  await expect.poll(() => questions(other)).toEqual(["Is it kind?", "Is it short?"]);
+  await press(other, "Undo");
+  await expect.poll(() => questions(other)).toEqual(before);
+
   await other.getByTestId("checklist-file").setInputFiles({ name: "broken.toml", mimeType: "", buffer: Buffer.from("[[item]]\nid = \"a\"\nquestion = = 3\n") });
   await expect(other.getByTestId("checklist-problem")).toContainText("broken.toml:3");
   await expect(other.getByTestId("checklist-problem")).toContainText("The list is as it was.");
@@ -222,7 +233,7 @@ test("the annotation is a person's to change, and chooses the skills", async ({ 
   await expect(page.locator("[data-testid=item][data-origin=reference]").first()).toBeVisible();
   await expect(page.getByTestId("annotated-by")).toHaveText("Set by you");
 
-  await page.getByText("The ones it needs").click();
+  await page.getByLabel("The ones it needs").check();
   await expect(page.getByText("3 of 12", { exact: true })).toBeVisible();
   await page.getByLabel("Response", { exact: true }).fill("Red, green and blue; together they make white.");
   await judge(page);

@@ -293,7 +293,7 @@ export function read_checklist(text: string, name: string): { checklist: Checkli
     const data = (text.trimStart().startsWith("{") ? JSON.parse(text) : parse(text)) as { item?: ChecklistItem[]; items?: ChecklistItem[] };
     const items = data.item ?? data.items;
     if (!items?.length) throw new Error("no item found");
-    return { checklist: { items }, warnings: [] };
+    return { checklist: { items: items.map((item, i) => ({ ...item, id: item.id ?? `item-${i + 1}`, origin: item.origin ?? "person" })) }, warnings: [] };
   } catch (thrown) {
     throw new FakeError("bad_checklist", `${name}:${(thrown as { line?: number }).line ?? 1}:1: ${(thrown as Error).message.split("\n")[0]}`);
   }

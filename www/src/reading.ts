@@ -93,10 +93,12 @@ export class Reading {
     this.#generateSoon(true);
   }
 
-  /** The items that a judgement gets now. */
-  sent(): ChecklistItem[] {
+  /** What a judgement is to look for now; null for nothing. */
+  sent(): Checklist | null {
     const { checklist, hard } = this.modes.value;
-    return sentItems(this.asks.value.items, { checklist, hard: hard && this.has.value.reference });
+    const { items, name } = this.asks.value;
+    const sent = sentItems(items, { checklist, hard: hard && this.has.value.reference });
+    return sent.length === 0 ? null : named(name, sent);
   }
 
   addOwn(): string {
@@ -126,14 +128,14 @@ export class Reading {
 
   /** Saves what is on, and only that: whoever opens the file gets what was judged. */
   async save(): Promise<void> {
+    const { name } = this.asks.value;
     const items = this.asks.value.items.filter(({ on, item }) => on && item.question.trim() !== "").map(({ item }) => item);
-    const checklist: Checklist = { items };
+    const checklist = named(name, items);
     try {
       const source = await this.engine.call("write_checklist", { checklist, format: "toml" }).answer;
-      const name = text.checklist.fileName;
-      saveText(name, source, "application/toml");
+      saveText(text.checklist.fileName, source, "application/toml");
       this.problem.value = null;
-      announcement.value = text.results.downloaded(name);
+      announcement.value = text.results.downloaded(text.checklist.fileName);
     } catch (thrown) {
       this.#failed("save", thrown);
     }
@@ -265,6 +267,10 @@ export class Reading {
     if (about === "read" && ["worker_died", "engine_missing"].includes(failure.code)) return;
     this.problem.value = { about, messages: failure.message.split("\n").filter((line) => line.trim() !== "") };
   }
+}
+
+function named(name: string | null, items: ChecklistItem[]): Checklist {
+  return { ...(name !== null && { name }), items };
 }
 
 function requestOf({ prompt, reference }: Texts, skills: SkillId[], form: "full" | "hard") {

@@ -41,13 +41,13 @@ export function App({ engine }: { engine: EngineClient }) {
   const start = (texts: Pick<JudgeRequest, "prompt" | "response" | "reference">) => {
     const { skills, overall } = reading.modes.value;
     const rubrics = [...(skills ? chosen.value : []), ...(overall && state.value.overall ? [state.value.overall] : [])];
-    const items = reading.sent();
-    if (rubrics.length === 0 && items.length === 0) {
+    const checklist = reading.sent();
+    if (rubrics.length === 0 && checklist === null) {
       announcement.value = text.judge.nothing;
       return;
     }
     const { annotation } = reading.asks.value;
-    engine.judge({ ...texts, rubrics, ...(items.length > 0 && { checklist: { items } }), ...(annotation && { annotation }) });
+    engine.judge({ ...texts, rubrics, ...(checklist && { checklist }), ...(annotation && { annotation }) });
   };
   const judge = () => {
     if (state.value.run?.phase === "running" || state.value.queued) return;
