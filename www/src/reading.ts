@@ -239,7 +239,6 @@ export class Reading {
       await before;
       try {
         await this.#generate(anew);
-        if (anew) announcement.value = text.checklist.generated(this.asks.value.items.length);
       } catch (thrown) {
         this.#failed("read", thrown);
       }
@@ -257,7 +256,11 @@ export class Reading {
       ? []
       : await Promise.all(forms.map((form) => this.engine.call("generate_checklist", requestOf(texts, skills, form)).answer));
     if (turn !== this.#lists) return;
+    const were = this.asks.value.items.length;
     this.dispatch({ type: "generated", items: lists.flatMap((list) => list.items), anew });
+    const are = this.asks.value.items.length;
+    // Told when a list appears, and not with every word that is typed.
+    if (anew || (were === 0 && are > 0)) announcement.value = text.checklist.generated(are);
     if (this.problem.value?.about === "read") this.problem.value = null;
   }
 

@@ -43,7 +43,10 @@ export function Findings({ engine, run, rows }: { engine: EngineClient; run: Run
         <ul class="found-items">
           {rows.map((one) => <FoundItem key={one.item.id} engine={engine} run={run} row={one} chosen={chosen} />)}
         </ul>
-        {withEvidence && <JudgedText response={run.response} row={row ?? null} />}
+        {withEvidence && <JudgedText response={run.response} row={row ?? null} onHide={() => {
+          document.getElementById(`show-${chosen.value}`)?.focus();
+          chosen.value = null;
+        }} />}
       </div>
     </section>
   );
@@ -79,7 +82,7 @@ function FoundItem({ engine, run, row, chosen }: { engine: EngineClient; run: Ru
           {verdict && (
             <span class="found-links">
               {evidence.length > 0 && (
-                <button type="button" class="link" aria-pressed={shown} aria-controls="judged-text" aria-label={shown ? text.findings.hideOf(item.question) : text.findings.showOf(item.question)} onClick={show}>
+                <button type="button" class="link" id={`show-${item.id}`} aria-controls="judged-text" aria-label={shown ? text.findings.hideOf(item.question) : text.findings.showOf(item.question)} onClick={show}>
                   {shown ? text.findings.hide : text.findings.show(evidence.length)}
                 </button>
               )}
@@ -169,7 +172,7 @@ function Details({ engine, row }: { engine: EngineClient; row: ItemRow }) {
 }
 
 /** The judged text itself, read-only, with the passages of the chosen item marked. */
-function JudgedText({ response, row }: { response: string; row: ItemRow | null }) {
+function JudgedText({ response, row, onHide }: { response: string; row: ItemRow | null; onHide: () => void }) {
   const box = useRef<HTMLDivElement>(null);
   const ranges = row ? evidenceOf(row) : [];
   const segments = segmentsOf(response, ranges);
@@ -183,6 +186,7 @@ function JudgedText({ response, row }: { response: string; row: ItemRow | null }
       <div class="card-head">
         <h4 id="judged-heading">{text.findings.response}</h4>
         <span class="count">{text.findings.whole(formatCount(response.length))}</span>
+        {row && <span class="spread"><button type="button" class="link" onClick={onHide}>{text.findings.hide}</button></span>}
       </div>
       {!row && <p class="hint">{text.findings.pick}</p>}
       <div class="judged-box" ref={box} tabIndex={0} role="region" aria-labelledby="judged-heading" dir="auto" data-testid="judged-text">
