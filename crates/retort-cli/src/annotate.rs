@@ -1,7 +1,6 @@
 //! `retort annotate`: what an instruction needs.
 
 use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -19,7 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::error::CliError;
 use crate::load::{Interrupt, Loaded, ModelArgs};
-use crate::{progress, text};
+use crate::{out, progress, text};
 
 /// What to annotate, and by what.
 ///
@@ -160,18 +159,7 @@ struct Sink(Box<dyn Write>);
 impl Sink {
     fn open(path: Option<&str>) -> Result<Self, CliError> {
         let Some(path) = path else { return Ok(Self(Box::new(std::io::stdout().lock()))) };
-        match File::create_new(path) {
-            Ok(file) => Ok(Self(Box::new(BufWriter::new(file)))),
-            Err(error) => {
-                let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
-                let problem = if exists {
-                    "there is such a file already; name another, or move it away".to_owned()
-                } else {
-                    format!("it cannot be written: {error}")
-                };
-                Err(CliError::File { option: "out", path: path.to_owned(), problem })
-            }
-        }
+        Ok(Self(Box::new(BufWriter::new(out::create("out", path)?))))
     }
 
     fn row(&mut self, row: &impl serde::Serialize) -> Result<(), CliError> {

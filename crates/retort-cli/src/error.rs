@@ -32,6 +32,9 @@ pub(crate) enum CliError {
     /// A rubric file has mistakes.
     #[error("{0}")]
     Rubric(#[from] retort_rubric::ReadError),
+    /// A checklist cannot be used.
+    #[error("{0}")]
+    Checklist(String),
     /// A skill is not known.
     #[error("--skills: {0}")]
     Skills(#[from] retort_rubric::SelectError),

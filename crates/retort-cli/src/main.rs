@@ -1,10 +1,12 @@
 //! The `retort` command: judge a response on this machine, and manage the models that do it.
 
 mod annotate;
+mod checklist;
 mod error;
 mod judge;
 mod load;
 mod models;
+mod out;
 mod progress;
 mod report;
 mod reward;
@@ -28,6 +30,8 @@ enum Command {
     Judge(judge::Args),
     /// Say what an instruction needs: its most important skills, its field and its difficulty.
     Annotate(annotate::Args),
+    /// Make a checklist for an instruction, and verify what code can verify of a response.
+    Checklist(checklist::Args),
     /// Score responses by the head of a reward model: a number, higher is better, no rubrics.
     Reward(reward::Args),
     /// List, fetch and check the models that Retort knows.
@@ -40,6 +44,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Judge(args) => judge::run(&args),
         Command::Annotate(args) => annotate::run(&args),
+        Command::Checklist(args) => checklist::run(&args),
         Command::Reward(args) => reward::run(&args),
         Command::Models(action) => models::run(&action),
     };

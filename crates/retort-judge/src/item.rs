@@ -86,13 +86,34 @@ pub(crate) fn verified(checklist: &Checklist, response: &str) -> Vec<(usize, Ite
         .collect()
 }
 
-/// All items together. The verdicts are in the order of the items.
+/// What a checklist's items come to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChecklistSums {
+    /// All items together, answers of 1 to 5 taken as 0 to 1.
+    pub score: ChecklistScore,
+    /// Those answered yes or no apart from those answered 1 to 5, which are FLASK-Hard's; empty where all are answered
+    /// alike.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_form: Vec<(AnswerForm, ChecklistScore)>,
+}
+
+/// Adds the items up. The verdicts are in the order of the items.
 ///
 /// # Errors
 /// Another number of verdicts than items; weights that [`Checklist::check`] refuses.
-pub(crate) fn score(checklist: &Checklist, verdicts: &[ItemVerdict]) -> Result<ChecklistScore, ScoreError> {
+pub(crate) fn sums(checklist: &Checklist, verdicts: &[ItemVerdict]) -> Result<ChecklistSums, ScoreError> {
     let decided: Vec<Decided> = verdicts.iter().map(decided).collect();
-    retort_checklist::score(&checklist.items, &decided)
+    let score = retort_checklist::score(&checklist.items, &decided)?;
+    let mut by_form = Vec::new();
+    for form in [AnswerForm::YesNo, AnswerForm::OneToFive] {
+        let of_form = checklist.items.iter().zip(&decided).filter(|(item, _)| item.answer == form);
+        let (items, decided): (Vec<Item>, Vec<Decided>) =
+            of_form.map(|(item, decided)| (item.clone(), decided.clone())).unzip();
+        if !items.is_empty() && items.len() < checklist.items.len() {
+            by_form.push((form, retort_checklist::score(&items, &decided)?));
+        }
+    }
+    Ok(ChecklistSums { score, by_form })
 }
 
 fn decided(item: &ItemVerdict) -> Decided {

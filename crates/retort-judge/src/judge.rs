@@ -1,11 +1,11 @@
 //! One judgement: a response, scored by every rubric and looked through for every item of a checklist.
 
-use retort_checklist::{Checklist, ChecklistProblem, ChecklistScore, Item, ScoreError};
+use retort_checklist::{Checklist, ChecklistProblem, Item, ScoreError};
 use retort_lm::{Answer, Flow, LanguageModel, LmError, Usage, Watch};
 use retort_rubric::{Annotation, InvalidRubric, Rubric, Severity};
 use serde::{Deserialize, Serialize};
 
-use crate::item::{self, ItemVerdict};
+use crate::item::{self, ChecklistSums, ItemVerdict};
 use crate::prompt::{self, Truncation};
 use crate::question::Question;
 use crate::verdict::{RubricVerdict, Unscored, Verdict, from_answer};
@@ -62,8 +62,8 @@ pub struct Judgement {
     pub verdicts: Vec<RubricVerdict>,
     /// One per item of the checklist, in its order; empty where there was none.
     pub items: Vec<ItemVerdict>,
-    /// All items together; `None` where there was no checklist.
-    pub checklist_score: Option<ChecklistScore>,
+    /// What the items come to; `None` where there was no checklist.
+    pub sums: Option<ChecklistSums>,
     /// Texts that were cut.
     pub truncations: Vec<Truncation>,
     /// Tokens computed and reused.
@@ -238,11 +238,10 @@ pub async fn judge<M: LanguageModel>(
     });
     let Scoring { verdicts, decided, .. } = scoring;
     let items: Vec<ItemVerdict> = decided.into_iter().flatten().collect();
-    let checklist_score =
-        request.checklist.as_ref().map(|checklist| item::score(checklist, &items)).transpose()?;
+    let sums = request.checklist.as_ref().map(|checklist| item::sums(checklist, &items)).transpose()?;
     // The usage is the model's last run: none of it is this judgement's where nothing was asked.
     let usage = if questions.is_empty() { Usage::default() } else { model.usage() };
-    Ok(Judgement { verdicts, items, checklist_score, truncations, usage, cancelled, failure })
+    Ok(Judgement { verdicts, items, sums, truncations, usage, cancelled, failure })
 }
 
 /// Turns answers into verdicts as they come.

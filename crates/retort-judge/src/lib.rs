@@ -27,7 +27,7 @@ pub use annotate::{
     AnnotationRecord, AnnotationRequest, Chance, DEFAULT_ORDERS, Distribution, MAX_ORDERS, ModelAnnotation,
     ModelPart, SECOND_DOMAIN_SHARE, annotate,
 };
-pub use item::{Decision, ItemVerdict};
+pub use item::{ChecklistSums, Decision, ItemVerdict};
 pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, Wording, judge};
 pub use prompt::{TextRole, Truncation};
 pub use record::{

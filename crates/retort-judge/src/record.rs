@@ -1,12 +1,11 @@
 //! A judgement as data: what was judged, by what, how, and what came out.
 
-use retort_checklist::ChecklistScore;
 use retort_lm::BackendKind;
 use retort_rubric::Annotation;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{ItemVerdict, Judgement, Request, RubricVerdict, Truncation, Wording};
+use crate::{ChecklistSums, ItemVerdict, Judgement, Request, RubricVerdict, Truncation, Wording};
 
 /// The name and version of the record's shape.
 const FORMAT: &str = "retort.judgement/1";
@@ -63,8 +62,9 @@ pub struct ChecklistRecord {
     pub sha256: String,
     /// One per item.
     pub items: Vec<ItemVerdict>,
-    /// All items together.
-    pub score: ChecklistScore,
+    /// What they come to.
+    #[serde(flatten)]
+    pub sums: ChecklistSums,
 }
 
 /// SHA-256 of the texts, in UTF-8, lower-case hex.
@@ -147,14 +147,14 @@ impl Record {
             wording: request.wording,
             annotation: request.annotation.clone(),
             verdicts: judgement.verdicts.clone(),
-            checklist: request.checklist.as_ref().zip(judgement.checklist_score.as_ref()).map(
-                |(checklist, score)| ChecklistRecord {
+            checklist: request.checklist.as_ref().zip(judgement.sums.as_ref()).map(|(checklist, sums)| {
+                ChecklistRecord {
                     name: checklist.name.clone(),
                     sha256: crate::item::checklist_sha256(checklist),
                     items: judgement.items.clone(),
-                    score: score.clone(),
-                },
-            ),
+                    sums: sums.clone(),
+                }
+            }),
             truncations: judgement.truncations.clone(),
             notices: run.notices,
             timings: Timings {

@@ -90,7 +90,7 @@ fn code_decides_what_it_can_and_the_model_the_rest() {
     let Decision::Code { finding } = &judgement.items[1].decision else { panic!() };
     assert_eq!((finding.verdict, finding.count), (Found::NotMet, Some(6)));
     // (0.75 + 0) / 2: the third item does not apply.
-    let score = judgement.checklist_score.unwrap();
+    let score = judgement.sums.unwrap().score;
     assert!((score.score.unwrap() - 0.375).abs() < 1e-12);
     assert_eq!((score.verified, score.judged, score.not_applicable, score.unscored), (1, 1, 1, 0));
     // P15: not applicable is no verdict, and no 0 either. 0.5 / 0.9 is more than a half.
@@ -164,7 +164,7 @@ fn hard_items_are_scored_from_one_to_five_against_the_reference() {
     let Verdict::Scored { expected, min, max, .. } = verdict(&judgement.items[0]) else { panic!() };
     assert!((expected - 3.5).abs() < 1e-12 && (*min, *max) == (1.0, 5.0));
     // (3.5 - 1) / 4.
-    assert_eq!(judgement.checklist_score.unwrap().score, Some(0.625));
+    assert_eq!(judgement.sums.unwrap().score.score, Some(0.625));
     assert!(asked(&model.asked[0])[0].contains("than the reference answer"));
 }
 
@@ -232,4 +232,22 @@ fn code_does_not_decide_what_applies_only_sometimes() {
     let judgement = run(&mut model, &with).unwrap();
     assert_eq!(asked(&model.asked[0]).len(), 3);
     assert!(matches!(verdict(&judgement.items[1]), Verdict::Scored { .. }));
+}
+
+#[test]
+fn answers_of_both_forms_are_summed_together_and_apart() {
+    let mut with = request();
+    if let Some(checklist) = &mut with.checklist {
+        checklist.items[2] =
+            retort_checklist::Item { answer: AnswerForm::OneToFive, ..item("depth", "How deep does it go?") };
+    }
+    // yes 0.25; code finds six words; all on 4, which is 0.75 of the way from 1 to 5.
+    let mut model = Fake::answering([answer(&[0.75, 0.25]), answer(&[0.0, 0.0, 0.0, 0.5, 0.0])]);
+    let sums = run(&mut model, &with).unwrap().sums.unwrap();
+    let near = |found: Option<f64>, right: f64| assert!((found.unwrap() - right).abs() < 1e-12, "{found:?}");
+    near(sums.score.score, (0.25 + 0.0 + 0.75) / 3.0);
+    assert_eq!(sums.by_form.len(), 2);
+    near(sums.by_form[0].1.score, 0.125);
+    near(sums.by_form[1].1.score, 0.75);
+    assert_eq!((sums.by_form[0].0, sums.by_form[1].0), (AnswerForm::YesNo, AnswerForm::OneToFive));
 }

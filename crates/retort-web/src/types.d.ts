@@ -276,7 +276,14 @@ export interface JudgeRecord {
   annotation?: Annotation;
   verdicts: RubricVerdict[];
   /** Its questions may quote the prompt, its findings the response. */
-  checklist?: { name: string | null; sha256: string; items: ItemVerdict[]; score: ChecklistScore };
+  checklist?: {
+    name: string | null;
+    sha256: string;
+    items: ItemVerdict[];
+    score: ChecklistScore;
+    /** Items answered yes or no apart from those answered 1 to 5; absent where all are answered alike. */
+    by_form?: ["yes_no" | "one_to_five", ChecklistScore][];
+  };
   truncations: Truncation[];
   /** What happened on the way that a person should know, such as a GPU that failed in mid-run. */
   notices: string[];
