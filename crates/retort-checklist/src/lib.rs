@@ -18,22 +18,38 @@ mod checklist;
 mod code;
 mod constraint;
 mod csv;
+mod file;
 mod finding;
+mod generate;
+mod instruction;
 mod json;
 mod language;
 mod limit;
 mod outline;
+mod question;
 mod read;
+mod reference;
+mod requests;
+mod score;
 mod segment;
+mod skills;
+mod similar;
 mod text;
 mod verify;
 
-pub use checklist::{AnswerForm, Checklist, Item, Origin};
+pub use checklist::{
+    AnswerForm, Checklist, ChecklistProblem, Item, MAX_ID_CHARACTERS, MAX_ITEMS, MAX_QUESTION_CHARACTERS,
+    MAX_WEIGHT, Origin,
+};
 pub use code::{CodeCheck, code_check};
 pub use constraint::{Case, Constraint, InvalidConstraint, MAX_DEPTH, Place, Unit, Which};
+pub use file::{ChecklistReading, ChecklistWriteError, read_checklist};
 pub use finding::{Finding, MAX_EVIDENCE, Verdict};
+pub use generate::{MAX_PER_SKILL, MAX_HARD, Parts, Wanted, generate, hard};
 pub use json::SCHEMA_KEYWORDS;
 pub use language::languages;
 pub use limit::{ABOUT_PERCENT, Limit};
+pub use score::{ChecklistScore, Decided, ScoreError, WhyNone, score, verify_items};
 pub use segment::ABBREVIATIONS;
+pub use similar::similar_questions;
 pub use verify::{MINOR_WORDS, Response, verify};

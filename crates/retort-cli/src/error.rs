@@ -11,6 +11,16 @@ pub(crate) enum CliError {
         /// What is wrong and what to do.
         problem: String,
     },
+    /// A file of an option cannot be used.
+    #[error("--{option} {path}: {problem}")]
+    File {
+        /// The option's name.
+        option: &'static str,
+        /// The file.
+        path: String,
+        /// What is wrong and what to do.
+        problem: String,
+    },
     /// A rubric file could not be opened.
     #[error("--rubric {path}: {problem}; give a TOML or JSON file")]
     RubricFile {
@@ -22,6 +32,9 @@ pub(crate) enum CliError {
     /// A rubric file has mistakes.
     #[error("{0}")]
     Rubric(#[from] retort_rubric::ReadError),
+    /// A checklist cannot be used.
+    #[error("{0}")]
+    Checklist(String),
     /// A skill is not known.
     #[error("--skills: {0}")]
     Skills(#[from] retort_rubric::SelectError),

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use indicatif::ProgressBar;
-use retort_judge::{Observer, Record, Request, RubricVerdict, Wording, judge};
+use retort_checklist::{Checklist, Item};
+use retort_judge::{ItemVerdict, Observer, Record, Request, RubricVerdict, Wording, judge};
 use retort_lm::Flow;
 use retort_rubric::{Format, Rubric};
 
@@ -25,12 +26,23 @@ pub(crate) struct Args {
     /// A good answer to compare with.
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     reference: Option<String>,
-    /// Skills by name, separated by commas, or "all". Without this and without --rubric: all.
-    #[arg(long, value_name = "all|a,b")]
+    /// Skills by name, separated by commas; "all"; "auto" for the three that the prompt's words call for; "none"; "overall"
+    /// for one rating of the whole. Without this, and without --rubric or --checklist: all.
+    #[arg(long, value_name = "auto|all|none|overall|a,b")]
     skills: Option<String>,
     /// A TOML or JSON file with rubrics of your own. May be given several times.
     #[arg(long, value_name = "FILE")]
     rubric: Vec<String>,
+    /// Look for the items of a checklist too: of a file, or "auto" for one made from the prompt and the reference.
+    #[arg(long, value_name = "auto|FILE")]
+    checklist: Option<String>,
+    /// Ask up to five questions in the manner of FLASK-Hard too, each answered 1 to 5 against the reference.
+    #[arg(long, requires = "reference")]
+    hard: bool,
+    /// Say in the record what the prompt needs, by its words, so that reports can group by it: see "retort annotate".
+    /// "--skills auto" implies it.
+    #[arg(long)]
+    annotate: bool,
     #[command(flatten)]
     model: ModelArgs,
     /// Print the record as one line of JSON.
@@ -45,12 +57,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         ("reference", args.reference.as_deref()),
     ])?
     .into_iter();
+    let prompt = texts.next().flatten().unwrap_or_default();
+    let response = texts.next().flatten().unwrap_or_default();
+    let reference = texts.next().flatten();
+    let auto = args.skills.as_deref().is_some_and(|names| names.split(',').any(|name| name.trim() == "auto"));
     let request = Request {
-        prompt: texts.next().flatten().unwrap_or_default(),
-        response: texts.next().flatten().unwrap_or_default(),
-        reference: texts.next().flatten(),
-        rubrics: rubrics(args)?,
+        rubrics: rubrics(args, &prompt)?,
+        checklist: checklist(args, &prompt, reference.as_deref())?,
+        annotation: (auto || args.annotate).then(|| retort_annotate::annotate(&prompt)),
         wording: Wording::Full,
+        prompt,
+        response,
+        reference,
     };
 
     let interrupt = Interrupt::listen();
@@ -77,11 +95,32 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     }
 }
 
-fn rubrics(args: &Args) -> Result<Vec<Rubric>, CliError> {
+/// The checklist that was asked for, the questions of FLASK-Hard behind its items.
+fn checklist(args: &Args, prompt: &str, reference: Option<&str>) -> Result<Option<Checklist>, CliError> {
+    let skills = || {
+        let chosen = crate::checklist::skills(args.skills.as_deref().unwrap_or("auto"), prompt)?;
+        // Items are of skills even where no skill is to be scored.
+        if chosen.is_empty() { crate::checklist::skills("auto", prompt) } else { Ok(chosen) }
+    };
+    let mut checklist = match args.checklist.as_deref() {
+        Some("auto") => Some(crate::checklist::make(prompt, reference, &skills()?, false)),
+        Some(path) => Some(crate::checklist::read(path)?),
+        None => None,
+    };
+    if args.hard {
+        let hard = crate::checklist::make(prompt, reference, &skills()?, true);
+        let items = (1..).zip(hard.items).map(|(number, item)| Item { id: format!("hard-{number}"), ..item });
+        checklist.get_or_insert_default().items.extend(items);
+    }
+    Ok(checklist)
+}
+
+fn rubrics(args: &Args, prompt: &str) -> Result<Vec<Rubric>, CliError> {
+    let asked_otherwise = !args.rubric.is_empty() || args.checklist.is_some() || args.hard;
     let mut rubrics = match &args.skills {
-        Some(names) => retort_rubric::select(names)?,
-        None if args.rubric.is_empty() => retort_rubric::builtin().to_vec(),
-        None => Vec::new(),
+        Some(names) => crate::checklist::rubrics(names, prompt)?,
+        None if asked_otherwise => Vec::new(),
+        None => retort_rubric::builtin().to_vec(),
     };
     for path in &args.rubric {
         let problem = |problem| CliError::RubricFile { path: path.clone(), problem };
@@ -109,5 +148,9 @@ impl Observer for Watching<'_> {
 
     fn verdict(&mut self, _index: usize, verdict: &RubricVerdict) {
         self.bar.set_message(format!("Judged {}", verdict.rubric_name));
+    }
+
+    fn item(&mut self, _index: usize, verdict: &ItemVerdict) {
+        self.bar.set_message(format!("Decided {}", verdict.item_id));
     }
 }

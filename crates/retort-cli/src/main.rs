@@ -1,10 +1,13 @@
 //! The `retort` command: judge a response on this machine, and manage the models that do it.
 
 mod agree;
+mod annotate;
+mod checklist;
 mod error;
 mod judge;
 mod load;
 mod models;
+mod out;
 mod profile;
 mod progress;
 mod report;
@@ -27,6 +30,10 @@ struct Cli {
 enum Command {
     /// Score a response by FLASK's twelve skills or by rubrics of your own.
     Judge(judge::Args),
+    /// Say what an instruction needs: its most important skills, its field and its difficulty.
+    Annotate(annotate::Args),
+    /// Make a checklist for an instruction, and verify what code can verify of a response.
+    Checklist(checklist::Args),
     /// Score responses by the head of a reward model: a number, higher is better, no rubrics.
     Reward(reward::Args),
     /// Profile judgements by skill, domain and difficulty, with intervals: Markdown, HTML or JSON.
@@ -42,6 +49,8 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Judge(args) => judge::run(&args),
+        Command::Annotate(args) => annotate::run(&args),
+        Command::Checklist(args) => checklist::run(&args),
         Command::Reward(args) => reward::run(&args),
         Command::Report(args) => profile::run(&args),
         Command::Agree(args) => agree::run(&args),

@@ -23,3 +23,17 @@ pub(crate) fn tokens(what: &str, total: u64) -> ProgressBar {
     bar.set_message(what.to_owned());
     bar
 }
+
+/// Counts rows of a file.
+pub(crate) fn rows(what: &str, total: u64) -> ProgressBar {
+    let bar = styled(total, "{msg} [{bar:30}] {pos} of {len} rows, {eta} left");
+    bar.set_message(what.to_owned());
+    bar
+}
+
+/// Counts questions.
+pub(crate) fn questions(what: &str, total: u64) -> ProgressBar {
+    let bar = styled(total, "{msg} [{bar:30}] {pos} of {len} questions, {eta} left");
+    bar.set_message(what.to_owned());
+    bar
+}

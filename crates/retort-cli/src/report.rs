@@ -2,7 +2,14 @@
 
 use std::fmt::Write;
 
-use retort_judge::{ModelIdentity, Record, Reward, RewardRecord, TextRole, Timings, Verdict};
+use retort_checklist::AnswerForm;
+use retort_judge::{
+    ChecklistRecord, Decision, ItemVerdict, ModelIdentity, Record, Reward, RewardRecord, RubricVerdict,
+    TextRole, Timings, Unscored, Verdict,
+};
+use retort_rubric::Skill;
+
+use crate::checklist::verdict_word;
 
 /// The report as plain text: one line per rubric, then what one should know about it.
 pub(crate) fn plain(record: &Record, reason: &str) -> String {
@@ -13,14 +20,16 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
         let pad = " ".repeat(widest - name.chars().count());
         // Writing to a String cannot fail.
         let _ = match &verdict.verdict {
-            Verdict::Scored { expected, min, max, distribution, mass, .. } => {
+            Verdict::Scored { expected, min, max, distribution, mass, not_applicable, .. } => {
                 let shares: Vec<String> = distribution
                     .iter()
                     .map(|option| format!("{} {:.0}%", option.label, option.probability * 100.0))
                     .collect();
+                let aside = not_applicable
+                    .map_or_else(String::new, |share| format!(", N/A {:.0}% of it", share * 100.0));
                 writeln!(
                     out,
-                    "{name}{pad}  {expected:5.2}  ({min} to {max})  {}  [options had {:.0}%]",
+                    "{name}{pad}  {expected:5.2}  ({min} to {max})  {}  [options had {:.0}%{aside}]",
                     shares.join("  "),
                     mass * 100.0
                 )
@@ -28,7 +37,14 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
             Verdict::Unscored(reason) => writeln!(out, "{name}{pad}  not scored: {reason}"),
         };
     }
+    if let Some(checklist) = &record.checklist {
+        if !record.verdicts.is_empty() {
+            let _ = writeln!(out);
+        }
+        items(&mut out, checklist);
+    }
     let _ = writeln!(out);
+    alternatives(&mut out, record);
     for cut in &record.truncations {
         let text = match cut.text {
             TextRole::Prompt => "prompt",
@@ -47,6 +63,97 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
         "A score is the expectation over the model's probabilities; a model this small gives a first reading, not a verdict."
     );
     out
+}
+
+/// The checklist: every item with who decided it, and what they come to.
+fn items(out: &mut String, checklist: &ChecklistRecord) {
+    for form in [AnswerForm::YesNo, AnswerForm::OneToFive] {
+        let of_form: Vec<&ItemVerdict> = checklist.items.iter().filter(|item| item.answer == form).collect();
+        if of_form.is_empty() {
+            continue;
+        }
+        let _ = writeln!(
+            out,
+            "{}",
+            match form {
+                AnswerForm::YesNo => "Checklist",
+                AnswerForm::OneToFive =>
+                    "Questions in the manner of FLASK-Hard, 1 to 5 against the reference",
+            }
+        );
+        for item in of_form {
+            let _ = match &item.decision {
+                Decision::Code { finding } => writeln!(
+                    out,
+                    "  {}  {}  [verified: {}]",
+                    verdict_word(finding.verdict),
+                    item.question,
+                    finding.sentence
+                ),
+                Decision::Model { verdict: Verdict::Scored { expected, .. } }
+                    if form == AnswerForm::YesNo =>
+                {
+                    writeln!(out, "  {:5.0}%   {}  [judged]", expected * 100.0, item.question)
+                }
+                Decision::Model { verdict: Verdict::Scored { expected, .. } } => {
+                    writeln!(out, "  {expected:7.2}  {}  [judged]", item.question)
+                }
+                Decision::Model { verdict: Verdict::Unscored(Unscored::NotApplicable { probability }) } => {
+                    writeln!(out, "  n/a      {}  [judged: {:.0}%]", item.question, probability * 100.0)
+                }
+                Decision::Model { verdict: Verdict::Unscored(reason) } => {
+                    writeln!(out, "  -        {}  [not scored: {reason}]", item.question)
+                }
+            };
+        }
+        let apart = checklist.sums.by_form.iter().find(|(of, _)| *of == form).map(|(_, score)| score);
+        let score = apart.unwrap_or(&checklist.sums.score);
+        let reached = match (score.score, form) {
+            (Some(score), AnswerForm::YesNo) => format!("{:.0}% of it found", score * 100.0),
+            (Some(score), AnswerForm::OneToFive) => format!("{:.2} of 5", 1.0 + 4.0 * score),
+            (None, _) => "no score".to_owned(),
+        };
+        let _ = writeln!(
+            out,
+            "  {reached}: {} verified by code ({} met), {} judged, {} not applicable, {} not scored",
+            score.verified, score.verified_met, score.judged, score.not_applicable, score.unscored
+        );
+    }
+}
+
+/// The ways of scoring beside each other, where there are several (Ye et al. 2024: skill-specific, instance-specific,
+/// skill-agnostic).
+fn alternatives(out: &mut String, record: &Record) {
+    let mean =
+        |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let place = |verdict: &RubricVerdict| match verdict.verdict {
+        Verdict::Scored { expected, min, max, .. } => Some(1.0 + 4.0 * (expected - min) / (max - min)),
+        Verdict::Unscored(_) => None,
+    };
+    let is_skill = |verdict: &&RubricVerdict| Skill::from_id(&verdict.rubric_id).is_some();
+    let skills = mean(record.verdicts.iter().filter(is_skill).filter_map(place).collect());
+    let overall = record.verdicts.iter().find(|verdict| verdict.rubric_id == retort_rubric::overall().id);
+    let hard = record.checklist.as_ref().and_then(|checklist| {
+        let all = checklist.items.iter().all(|item| item.answer == AnswerForm::OneToFive);
+        let apart = checklist.sums.by_form.iter().find(|(form, _)| *form == AnswerForm::OneToFive);
+        let score = apart.map(|(_, score)| score).or(all.then_some(&checklist.sums.score))?;
+        score.score.map(|score| 1.0 + 4.0 * score)
+    });
+    let ways: Vec<String> = [
+        ("skill by skill", skills),
+        ("its own questions", hard),
+        ("one overall score", overall.and_then(place)),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| value.map(|value| format!("{name} {value:.2}")))
+    .collect();
+    if ways.len() > 1 {
+        let _ = writeln!(
+            out,
+            "Side by side, 1 to 5: {}. They are alternatives: their mean means nothing.",
+            ways.join(", ")
+        );
+    }
 }
 
 /// Rewards as plain text: one line per response, then what one should know about them.

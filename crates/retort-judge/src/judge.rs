@@ -1,14 +1,17 @@
-//! One judgement: a response, scored by every rubric.
+//! One judgement: a response, scored by every rubric and looked through for every item of a checklist.
 
+use retort_checklist::{Checklist, ChecklistProblem, Item, ScoreError};
 use retort_lm::{Answer, Flow, LanguageModel, LmError, Usage, Watch};
-use retort_rubric::{InvalidRubric, Rubric};
+use retort_rubric::{Annotation, InvalidRubric, Rubric, Severity};
 use serde::{Deserialize, Serialize};
 
+use crate::item::{self, ChecklistSums, ItemVerdict};
 use crate::prompt::{self, Truncation};
+use crate::question::Question;
 use crate::verdict::{RubricVerdict, Unscored, Verdict, from_answer};
 
 /// What is to be judged, and by what.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Request {
     /// The instruction that the response answers.
     pub prompt: String,
@@ -16,8 +19,12 @@ pub struct Request {
     pub response: String,
     /// A good answer to compare with.
     pub reference: Option<String>,
-    /// What to rate; at least one.
+    /// What to rate; at least one where there is no checklist.
     pub rubrics: Vec<Rubric>,
+    /// What to look for besides.
+    pub checklist: Option<Checklist>,
+    /// What the instruction asks for, where somebody said so: kept in the record, so that reports can group by it.
+    pub annotation: Option<Annotation>,
     /// How much of each rubric the model reads.
     pub wording: Wording,
 }
@@ -53,6 +60,10 @@ impl Request {
 pub struct Judgement {
     /// One verdict per rubric, in the order asked.
     pub verdicts: Vec<RubricVerdict>,
+    /// One per item of the checklist, in its order; empty where there was none.
+    pub items: Vec<ItemVerdict>,
+    /// What the items come to; `None` where there was no checklist.
+    pub sums: Option<ChecklistSums>,
     /// Texts that were cut.
     pub truncations: Vec<Truncation>,
     /// Tokens computed and reused.
@@ -73,8 +84,8 @@ pub enum JudgeError {
         /// Which text.
         what: &'static str,
     },
-    /// No rubric was given.
-    #[error("no rubric was given; choose at least one skill or give a rubric of your own")]
+    /// No rubric was given and no checklist.
+    #[error("no rubric was given; choose at least one skill, or give a rubric of your own or a checklist")]
     NoRubrics,
     /// The model has no head of its own, which a reward is read from.
     #[error(
@@ -85,9 +96,20 @@ pub enum JudgeError {
     /// A rubric is not valid.
     #[error(transparent)]
     Rubric(#[from] InvalidRubric),
+    /// The checklist is not valid.
+    #[error("the checklist cannot be used: {}", joined(.0))]
+    Checklist(Vec<ChecklistProblem>),
+    /// The checklist's verdicts have no sum.
+    #[error(transparent)]
+    Score(#[from] ScoreError),
     /// The model could not be asked.
     #[error(transparent)]
     Model(#[from] LmError),
+}
+
+fn joined(problems: &[ChecklistProblem]) -> String {
+    let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    texts.join(". ")
 }
 
 impl JudgeError {
@@ -99,6 +121,7 @@ impl JudgeError {
             Self::NoRubrics => "no_rubrics",
             Self::NoHead => "no_head",
             Self::Rubric(_) => "invalid_rubric",
+            Self::Checklist(_) | Self::Score(_) => "invalid_checklist",
             Self::Model(error) => error.code(),
         }
     }
@@ -107,7 +130,7 @@ impl JudgeError {
 /// What is about to be computed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    /// Questions, one per rubric.
+    /// Questions to the model: one per rubric, and one per item that code does not decide.
     pub questions: usize,
     /// Texts that were cut.
     pub truncations: Vec<Truncation>,
@@ -130,6 +153,11 @@ pub trait Observer {
     fn verdict(&mut self, index: usize, verdict: &RubricVerdict) {
         let _ = (index, verdict);
     }
+
+    /// An item of the checklist is decided: what code decides first, then the others in their order.
+    fn item(&mut self, index: usize, verdict: &ItemVerdict) {
+        let _ = (index, verdict);
+    }
 }
 
 /// Lets everything run to its end.
@@ -138,7 +166,9 @@ pub struct NoObserver;
 
 impl Observer for NoObserver {}
 
-/// Rates the response by every rubric, all in one prompt tree.
+/// Rates the response by every rubric and decides every item of the checklist, all questions in one prompt tree.
+///
+/// What code can verify is verified first and not asked. Where nothing is left to ask, the model is not run.
 ///
 /// # Errors
 /// [`JudgeError`] where nothing was judged at all. A failure or a cancellation in mid-run is no error here:
@@ -153,50 +183,115 @@ pub async fn judge<M: LanguageModel>(
             return Err(JudgeError::Empty { what });
         }
     }
-    if request.rubrics.is_empty() {
+    let items: &[Item] = request.checklist.as_ref().map_or(&[], |checklist| &checklist.items);
+    if request.rubrics.is_empty() && items.is_empty() {
         return Err(JudgeError::NoRubrics);
     }
     for rubric in &request.rubrics {
         rubric.validate()?;
     }
-    let (tree, truncations) = prompt::plan(model, request)?;
-    observer.planned(&Planned { questions: request.rubrics.len(), truncations: truncations.clone() });
+    if let Some(checklist) = &request.checklist {
+        let mut problems = checklist.check();
+        problems.retain(|problem| problem.severity == Severity::Error);
+        if !problems.is_empty() {
+            return Err(JudgeError::Checklist(problems));
+        }
+    }
+    let asked: Vec<usize> = (0..items.len()).filter(|&index| !item::by_code(&items[index])).collect();
+    let rubrics = request.rubrics.iter().map(Question::of_rubric);
+    let questions: Vec<Question<'_>> =
+        rubrics.chain(asked.iter().map(|&index| Question::of_item(&items[index]))).collect();
 
     let mut scoring = Scoring {
-        rubrics: &request.rubrics,
-        truncated: !truncations.is_empty(),
+        request,
+        items,
+        questions: &questions,
+        asked: &asked,
+        truncated: false,
         verdicts: Vec::new(),
+        decided: vec![None; items.len()],
         observer,
     };
-    let outcome = model.answer(&tree, &mut scoring).await;
-    let mut verdicts = scoring.verdicts;
+    let (mut truncations, mut outcome) = (Vec::new(), Ok(()));
+    if questions.is_empty() {
+        scoring.observer.planned(&Planned { questions: 0, truncations: Vec::new() });
+        scoring.verify();
+    } else {
+        let (tree, cut) = prompt::plan(model, request, &questions)?;
+        truncations = cut;
+        scoring.truncated = !truncations.is_empty();
+        let planned = Planned { questions: questions.len(), truncations: truncations.clone() };
+        scoring.observer.planned(&planned);
+        scoring.verify();
+        outcome = model.answer(&tree, &mut scoring).await.map(|_| ());
+    }
     let (cancelled, failure) = match outcome {
-        Ok(_) => (false, None),
+        Ok(()) => (false, None),
         Err(LmError::Cancelled) => (true, None),
         // Nothing to keep: the caller gets the plain error.
-        Err(failure) if verdicts.is_empty() => return Err(failure.into()),
+        Err(failure) if !scoring.has_anything() => return Err(failure.into()),
         Err(failure) => (false, Some(failure)),
     };
-    for rubric in &request.rubrics[verdicts.len()..] {
-        let reason = match &failure {
-            Some(failure) => {
-                Unscored::Failed { code: failure.code().to_owned(), message: failure.to_string() }
-            }
-            None => Unscored::Cancelled,
-        };
-        let verdict = RubricVerdict::new(rubric, Verdict::Unscored(reason));
-        observer.verdict(verdicts.len(), &verdict);
-        verdicts.push(verdict);
-    }
-    Ok(Judgement { verdicts, truncations, usage: model.usage(), cancelled, failure })
+    scoring.close(|| match &failure {
+        Some(failure) => Unscored::Failed { code: failure.code().to_owned(), message: failure.to_string() },
+        None => Unscored::Cancelled,
+    });
+    let Scoring { verdicts, decided, .. } = scoring;
+    let items: Vec<ItemVerdict> = decided.into_iter().flatten().collect();
+    let sums = request.checklist.as_ref().map(|checklist| item::sums(checklist, &items)).transpose()?;
+    // The usage is the model's last run: none of it is this judgement's where nothing was asked.
+    let usage = if questions.is_empty() { Usage::default() } else { model.usage() };
+    Ok(Judgement { verdicts, items, sums, truncations, usage, cancelled, failure })
 }
 
 /// Turns answers into verdicts as they come.
 struct Scoring<'a> {
-    rubrics: &'a [Rubric],
+    request: &'a Request,
+    items: &'a [Item],
+    /// One per rubric, then one per asked item.
+    questions: &'a [Question<'a>],
+    /// Which items are asked of the model.
+    asked: &'a [usize],
     truncated: bool,
     verdicts: Vec<RubricVerdict>,
+    /// By item.
+    decided: Vec<Option<ItemVerdict>>,
     observer: &'a mut dyn Observer,
+}
+
+impl Scoring<'_> {
+    fn verify(&mut self) {
+        let Some(checklist) = &self.request.checklist else { return };
+        for (index, verdict) in item::verified(checklist, &self.request.response) {
+            self.decide(index, verdict);
+        }
+    }
+
+    fn decide(&mut self, index: usize, verdict: ItemVerdict) {
+        self.observer.item(index, &verdict);
+        if let Some(place) = self.decided.get_mut(index) {
+            *place = Some(verdict);
+        }
+    }
+
+    fn has_anything(&self) -> bool {
+        !self.verdicts.is_empty() || self.decided.iter().any(Option::is_some)
+    }
+
+    /// Whatever has no verdict yet gets this reason.
+    fn close(&mut self, reason: impl Fn() -> Unscored) {
+        for rubric in &self.request.rubrics[self.verdicts.len()..] {
+            let verdict = RubricVerdict::new(rubric, Verdict::Unscored(reason()));
+            self.observer.verdict(self.verdicts.len(), &verdict);
+            self.verdicts.push(verdict);
+        }
+        let items = self.items;
+        for (index, item) in items.iter().enumerate() {
+            if self.decided[index].is_none() {
+                self.decide(index, ItemVerdict::unscored(item, reason()));
+            }
+        }
+    }
 }
 
 impl Watch for Scoring<'_> {
@@ -205,10 +300,19 @@ impl Watch for Scoring<'_> {
     }
 
     fn answered(&mut self, branch: usize, answer: &Answer) {
-        if let Some(rubric) = self.rubrics.get(branch) {
-            let verdict = RubricVerdict::new(rubric, from_answer(rubric, answer, self.truncated));
+        let Some(question) = self.questions.get(branch) else { return };
+        let verdict = from_answer(&question.rubric, question.may_not_apply(), answer, self.truncated);
+        if let Some(rubric) = self.request.rubrics.get(branch) {
+            let verdict = RubricVerdict::new(rubric, verdict);
             self.observer.verdict(branch, &verdict);
             self.verdicts.push(verdict);
+            return;
+        }
+        let items = self.items;
+        if let Some(&index) = self.asked.get(branch - self.request.rubrics.len())
+            && let Some(item) = items.get(index)
+        {
+            self.decide(index, ItemVerdict::judged(item, verdict));
         }
     }
 }

@@ -1,24 +1,38 @@
 //! Plans the questions of one judgement as one prompt tree, and turns option probabilities into verdicts.
 //!
 //! The steps of [`judge`]:
-//! 1. `prompt`: the texts become a shared prefix and one branch per rubric; what is too long for the
-//!    model's context is cut in its middle, and said so ([`Truncation`]).
-//! 2. The model answers the tree with the probability of every option of every scale.
-//! 3. `verdict`: probabilities become a [`Verdict`], scored or with the reason why not.
-//! 4. [`Record`]: the judgement as one JSON line that says all that is needed to trust or repeat it.
+//! 1. What code can verify of a checklist is verified, and never asked of the model ([`Decision::Code`]).
+//! 2. `prompt`: the texts become a shared prefix and one branch per question (a rubric, or an item of the checklist);
+//!    what is too long for the model's context is cut in its middle, and said so ([`Truncation`]).
+//! 3. The model answers the tree with the probability of every option of every scale.
+//! 4. `verdict`: probabilities become a [`Verdict`], scored or with the reason why not.
+//! 5. [`Record`]: the judgement as one JSON line that says all that is needed to trust or repeat it.
 //!
-//! Beside it, [`reward`] reads what a reward model's own head says of responses.
+//! Beside it, [`annotate()`] says what an instruction needs, [`write_items`] lets a model write items for a checklist,
+//! and [`reward()`] reads what a reward model's own head says of responses.
 
 #![deny(missing_docs)]
 
+mod annotate;
+mod item;
 mod judge;
 mod prompt;
+mod question;
 mod record;
 mod reward;
 mod verdict;
+mod write;
 
+pub use annotate::{
+    AnnotationRecord, AnnotationRequest, Chance, DEFAULT_ORDERS, Distribution, MAX_ORDERS, ModelAnnotation,
+    ModelPart, SECOND_DOMAIN_SHARE, annotate,
+};
+pub use item::{ChecklistSums, Decision, ItemVerdict};
 pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, Wording, judge};
 pub use prompt::{TextRole, Truncation};
-pub use record::{AdapterIdentity, InputHashes, ModelIdentity, Record, RunContext, Timings, sha256_hex};
+pub use record::{
+    AdapterIdentity, ChecklistRecord, InputHashes, ModelIdentity, Record, RunContext, Timings, sha256_hex,
+};
 pub use reward::{Reward, RewardInputHashes, RewardRecord, RewardRequest, Rewards, reward};
 pub use verdict::{Method, OptionProbability, RubricVerdict, Unscored, Verdict};
+pub use write::{Dropped, MAX_ITEMS_PER_SKILL, WriteObserver, WriteRequest, WrittenItems, write_items};

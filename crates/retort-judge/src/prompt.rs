@@ -1,10 +1,10 @@
-//! What the model reads: the texts first, then one question per rubric.
+//! What the model reads: the texts first, then the questions.
 
-use retort_lm::{AnswerOption, Branch, LanguageModel, LmError, PromptTree, Readout, Segments, Turn};
-use retort_rubric::Rubric;
+use retort_lm::{Branch, LanguageModel, LmError, PromptTree, Segments};
 use serde::{Deserialize, Serialize};
 
-use crate::{Request, Wording};
+use crate::Request;
+use crate::question::Question;
 
 /// Who the model is to be.
 const SYSTEM: &str = "You are a strict and fair judge of written answers. You read an instruction and the \
@@ -58,20 +58,35 @@ struct Body<'a> {
 /// The token that a model may put before all text, which counting a text does not count.
 const BEGIN: usize = 1;
 
-/// The prompt tree of a request, and what had to be cut for it.
+/// The prompt tree of a request with these questions, and what had to be cut for it.
 pub(crate) fn plan<M: LanguageModel>(
     model: &M,
     request: &Request,
+    questions: &[Question<'_>],
 ) -> Result<(PromptTree, Vec<Truncation>), LmError> {
     let turn = model.turn(Some(&Segments::new().template(SYSTEM)))?;
-    let offer = common_offer(&request.rubrics);
-    let branches: Vec<Branch> = request
-        .rubrics
-        .iter()
-        .map(|rubric| branch(rubric, request.wording, &turn, offer.is_none()))
-        .collect();
+    let offer = common_offer(questions);
+    let branches: Vec<Branch> =
+        questions.iter().map(|question| question.branch(request.wording, &turn, offer.is_none())).collect();
+    let layout = Layout {
+        open: &turn.open,
+        texts: vec![
+            (TextRole::Prompt, Some(request.prompt.as_str())),
+            (TextRole::Response, Some(request.response.as_str())),
+            (TextRole::Reference, request.reference()),
+        ],
+        close: Segments::new()
+            .template("Rate the response above on the criterion below. ")
+            .user(offer.unwrap_or_default()),
+    };
+    let (prefix, truncations) = layout.fit(model, longest(model, &branches)?)?;
+    Ok((PromptTree { prefix, branches }, truncations))
+}
+
+/// Tokens of the longest branch with the longest of its answers.
+pub(crate) fn longest<M: LanguageModel>(model: &M, branches: &[Branch]) -> Result<usize, LmError> {
     let mut longest = 0;
-    for branch in &branches {
+    for branch in branches {
         let options = &branch.readout.options;
         let mut answer = 0;
         for spelling in options.iter().flat_map(|option| &option.spellings) {
@@ -79,35 +94,66 @@ pub(crate) fn plan<M: LanguageModel>(
         }
         longest = longest.max(model.count_tokens(&branch.text)? + answer);
     }
+    Ok(longest)
+}
 
-    let mut bodies = Vec::new();
-    let texts = [
-        (TextRole::Prompt, Some(request.prompt.as_str())),
-        (TextRole::Response, Some(request.response.as_str())),
-        (TextRole::Reference, request.reference()),
-    ];
-    for (role, text) in texts {
-        if let Some(text) = text {
-            let tokens = model.count_tokens(&Segments::new().user(text))?;
-            bodies.push(Body { role, text, tokens, cut: None });
+/// The texts of people in a prompt: each under its heading, within a fence that none of them can close.
+pub(crate) struct Layout<'a> {
+    /// What stands before the first text.
+    pub(crate) open: &'a Segments,
+    /// The texts in their order; those that are absent are left out.
+    pub(crate) texts: Vec<(TextRole, Option<&'a str>)>,
+    /// What stands behind the last.
+    pub(crate) close: Segments,
+}
+
+impl Layout<'_> {
+    /// The prompt, such that it and `behind` further tokens fit the model's context, and what was cut for that.
+    ///
+    /// # Errors
+    /// [`LmError::TooLong`] where too little of a text would be left.
+    pub(crate) fn fit<M: LanguageModel>(
+        &self,
+        model: &M,
+        behind: usize,
+    ) -> Result<(Segments, Vec<Truncation>), LmError> {
+        let mut bodies = Vec::new();
+        for &(role, text) in &self.texts {
+            if let Some(text) = text {
+                let tokens = model.count_tokens(&Segments::new().user(text))?;
+                bodies.push(Body { role, text, tokens, cut: None });
+            }
         }
+        let fence = fence(&bodies);
+        let context = model.context_length();
+        let whole = self.with(&bodies, &fence);
+        let needed = BEGIN + model.count_tokens(&whole)? + behind;
+        if needed <= context {
+            return Ok((whole, Vec::new()));
+        }
+        // What stands around the texts when each of them is cut: never less than what stands there in the end. A
+        // letter stands for each piece of a text, since pieces that touch would be tokenized as one.
+        let short = |body: &Body<'_>| Body { role: body.role, text: "", tokens: 0, cut: Some(("x", "x")) };
+        let frame = self.with(&bodies.iter().map(short).collect::<Vec<_>>(), &fence);
+        let room = context.saturating_sub(BEGIN + model.count_tokens(&frame)? + behind);
+        let Some(truncations) = fit(model, &mut bodies, room)? else {
+            return Err(LmError::TooLong { tokens: needed, context });
+        };
+        Ok((self.with(&bodies, &fence), truncations))
     }
-    let fence = fence(&bodies);
-    let context = model.context_length();
-    let whole = prefix(&turn, &bodies, &fence, offer.as_deref());
-    let needed = BEGIN + model.count_tokens(&whole)? + longest;
-    if needed <= context {
-        return Ok((PromptTree { prefix: whole, branches }, Vec::new()));
+
+    fn with(&self, bodies: &[Body<'_>], fence: &str) -> Segments {
+        let mut text = self.open.clone();
+        for body in bodies {
+            text = text.template(format!("{}:\n{fence}\n", body.role.heading()));
+            text = match body.cut {
+                None => text.user(body.text),
+                Some((head, tail)) => text.user(head).template(CUT).user(tail),
+            };
+            text = text.template(format!("\n{fence}\n\n"));
+        }
+        text.then(&self.close)
     }
-    // What stands around the texts when each of them is cut: never less than what stands there in the end. A
-    // letter stands for each piece of a text, since pieces that touch would be tokenized as one.
-    let short = |body: &Body<'_>| Body { role: body.role, text: "", tokens: 0, cut: Some(("x", "x")) };
-    let frame = prefix(&turn, &bodies.iter().map(short).collect::<Vec<_>>(), &fence, offer.as_deref());
-    let room = context.saturating_sub(BEGIN + model.count_tokens(&frame)? + longest);
-    let Some(truncations) = fit(model, &mut bodies, room)? else {
-        return Err(LmError::TooLong { tokens: needed, context });
-    };
-    Ok((PromptTree { prefix: prefix(&turn, &bodies, &fence, offer.as_deref()), branches }, truncations))
 }
 
 /// A fence that no text contains, so that no text can end itself: one quotation mark longer than the
@@ -118,58 +164,10 @@ fn fence(bodies: &[Body<'_>]) -> String {
     "\"".repeat(3.max(longest + 1))
 }
 
-fn prefix(turn: &Turn, bodies: &[Body<'_>], fence: &str, offer: Option<&str>) -> Segments {
-    let mut text = turn.open.clone();
-    for body in bodies {
-        text = text.template(format!("{}:\n{fence}\n", body.role.heading()));
-        text = match body.cut {
-            None => text.user(body.text),
-            Some((head, tail)) => text.user(head).template(CUT).user(tail),
-        };
-        text = text.template(format!("\n{fence}\n\n"));
-    }
-    text.template("Rate the response above on the criterion below. ").user(offer.unwrap_or_default())
-}
-
-/// What may be answered. A piece of its own, so that its tokens are the same whether it stands at the end of the
-/// prefix, where all rubrics have the same scale, or at the beginning of each branch.
-fn offer(rubric: &Rubric) -> String {
-    let labels: Vec<&str> = rubric.options.iter().map(|option| option.label.as_str()).collect();
-    format!("Answer only with one of: {}.\n\n", labels.join(", "))
-}
-
-/// The offer that all rubrics share, if they do: then it is read once.
-fn common_offer(rubrics: &[Rubric]) -> Option<String> {
-    let first = offer(rubrics.first()?);
-    rubrics.iter().all(|rubric| offer(rubric) == first).then_some(first)
-}
-
-/// The question that one rubric asks. A rubric may come from a stranger, so its words are ordinary text.
-fn branch(rubric: &Rubric, wording: Wording, turn: &Turn, with_offer: bool) -> Branch {
-    let mut text = Segments::new();
-    if with_offer {
-        text = text.user(offer(rubric));
-    }
-    let mut question = match wording {
-        Wording::Full => full_question(rubric),
-        Wording::Short => format!("{} ", rubric.question.as_deref().unwrap_or(&rubric.criterion)),
-    };
-    question.push_str("What does the response deserve?");
-    let labels = rubric.options.iter().map(|option| AnswerOption::new(&option.label));
-    Branch {
-        text: text.user(question).then(&turn.close).template("Score:"),
-        readout: Readout::options(labels.collect()),
-    }
-}
-
-fn full_question(rubric: &Rubric) -> String {
-    let mut text = format!("Criterion: {}. {}\n", rubric.name.trim_end_matches('.'), rubric.criterion);
-    for option in &rubric.options {
-        if let Some(description) = &option.description {
-            text.push_str(&format!("{}: {description}\n", option.label));
-        }
-    }
-    text
+/// The offer that all questions share, if they do: then it is read once.
+fn common_offer(questions: &[Question<'_>]) -> Option<String> {
+    let first = questions.first()?.offer();
+    questions.iter().all(|question| question.offer() == first).then_some(first)
 }
 
 /// Cuts the longest texts until all together have at most `room` tokens.

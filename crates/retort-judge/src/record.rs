@@ -1,10 +1,11 @@
 //! A judgement as data: what was judged, by what, how, and what came out.
 
 use retort_lm::BackendKind;
+use retort_rubric::Annotation;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{Judgement, Request, RubricVerdict, Truncation, Wording};
+use crate::{ChecklistSums, ItemVerdict, Judgement, Request, RubricVerdict, Truncation, Wording};
 
 /// The name and version of the record's shape.
 const FORMAT: &str = "retort.judgement/1";
@@ -33,8 +34,14 @@ pub struct Record {
     /// How much of each rubric the model read; not written where it was all of it.
     #[serde(default, skip_serializing_if = "Wording::is_full")]
     pub wording: Wording,
+    /// What the instruction asks for, where somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotation: Option<Annotation>,
     /// One verdict per rubric.
     pub verdicts: Vec<RubricVerdict>,
+    /// What the checklist found, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checklist: Option<ChecklistRecord>,
     /// Texts that were cut.
     pub truncations: Vec<Truncation>,
     /// What happened on the way that a person should know.
@@ -43,6 +50,21 @@ pub struct Record {
     pub timings: Timings,
     /// Whether somebody cancelled it.
     pub cancelled: bool,
+}
+
+/// A checklist and what came out. Its questions may quote the instruction, its findings the response.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChecklistRecord {
+    /// Its name, if it has one.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// SHA-256 of the checklist as JSON: checklists that differ in any item are never compared unawares (P31).
+    pub sha256: String,
+    /// One per item.
+    pub items: Vec<ItemVerdict>,
+    /// What they come to.
+    #[serde(flatten)]
+    pub sums: ChecklistSums,
 }
 
 /// SHA-256 of the texts, in UTF-8, lower-case hex.
@@ -123,7 +145,16 @@ impl Record {
             seed: None,
             orders: Vec::new(),
             wording: request.wording,
+            annotation: request.annotation.clone(),
             verdicts: judgement.verdicts.clone(),
+            checklist: request.checklist.as_ref().zip(judgement.sums.as_ref()).map(|(checklist, sums)| {
+                ChecklistRecord {
+                    name: checklist.name.clone(),
+                    sha256: crate::item::checklist_sha256(checklist),
+                    items: judgement.items.clone(),
+                    sums: sums.clone(),
+                }
+            }),
             truncations: judgement.truncations.clone(),
             notices: run.notices,
             timings: Timings {

@@ -28,6 +28,10 @@ pub enum Verdict {
         method: Method,
         /// Whether any of the texts was cut to fit the model's context.
         truncated: bool,
+        /// Of the mass on everything offered, what "N/A" had, 0 to 0.5; `None` where it was not offered. The
+        /// distribution and the expectation leave it out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_applicable: Option<f64>,
     },
     /// There is no score.
     #[serde(untagged)]
@@ -69,6 +73,13 @@ pub enum Unscored {
         /// Probability of all options together.
         mass: f64,
     },
+    /// The question does not arise for this response: more than half of the probability on everything offered was on
+    /// "N/A". Left out of every mean (P15).
+    #[error("Not applicable here, by a probability of {:.0}%", probability * 100.0)]
+    NotApplicable {
+        /// Its share of the probability on everything offered, 0.5 to 1.
+        probability: f64,
+    },
     /// Somebody cancelled before this rubric's turn.
     #[error("Cancelled before this score was computed")]
     Cancelled,
@@ -88,6 +99,7 @@ impl Unscored {
     pub fn code(&self) -> &str {
         match self {
             Self::OutsideOptions { .. } => "outside_options",
+            Self::NotApplicable { .. } => "not_applicable",
             Self::Cancelled => "cancelled",
             Self::Failed { code, .. } => code,
         }
@@ -150,18 +162,25 @@ impl RubricVerdict {
     }
 }
 
-/// From the model's answer to the verdict: each option's share of the options' mass, and the expectation.
-pub(crate) fn from_answer(rubric: &Rubric, answer: &Answer, truncated: bool) -> Verdict {
+/// From the model's answer to the verdict: each option's share of the options' mass, and the expectation. Where "N/A"
+/// was offered, its probability is the last of the answer's.
+pub(crate) fn from_answer(rubric: &Rubric, may_not_apply: bool, answer: &Answer, truncated: bool) -> Verdict {
     let failed = |message: String| Verdict::Unscored(Unscored::Failed { code: "scale".into(), message });
-    let probabilities: Vec<f64> = answer.log_probabilities.iter().map(|&log| libm::exp(log)).collect();
+    let mut probabilities: Vec<f64> = answer.log_probabilities.iter().map(|&log| libm::exp(log)).collect();
     let mass: f64 = probabilities.iter().sum();
     // Rounding may bring the sum a little above 1; more, or no number at all, is no distribution.
-    if !(0.0..=1.0 + 1e-6).contains(&mass) || probabilities.len() != rubric.options.len() {
+    let offered = rubric.options.len() + usize::from(may_not_apply);
+    if !(0.0..=1.0 + 1e-6).contains(&mass) || probabilities.len() != offered {
         return failed("The model's answer is no distribution over the scale; please report this".into());
     }
     if mass < MIN_MASS {
         return Verdict::Unscored(Unscored::OutsideOptions { mass });
     }
+    let not_applicable = if may_not_apply { probabilities.pop().map(|p| p / mass) } else { None };
+    if let Some(probability) = not_applicable.filter(|&probability| probability > 0.5) {
+        return Verdict::Unscored(Unscored::NotApplicable { probability: probability.min(1.0) });
+    }
+    let on_scale: f64 = probabilities.iter().sum();
     let distribution: Vec<OptionProbability> = rubric
         .options
         .iter()
@@ -169,7 +188,7 @@ pub(crate) fn from_answer(rubric: &Rubric, answer: &Answer, truncated: bool) -> 
         .map(|(option, p)| OptionProbability {
             label: option.label.clone(),
             value: option.value,
-            probability: p / mass,
+            probability: p / on_scale,
         })
         .collect();
     let shares: Vec<f64> = distribution.iter().map(|option| option.probability).collect();
@@ -182,6 +201,7 @@ pub(crate) fn from_answer(rubric: &Rubric, answer: &Answer, truncated: bool) -> 
             mass: mass.min(1.0),
             method: Method::OptionProbabilities,
             truncated,
+            not_applicable,
         },
         Err(error) => failed(error.to_string()),
     }
@@ -195,17 +215,8 @@ mod tests {
     use super::*;
 
     fn rubric(options: &[(&str, f64)]) -> Rubric {
-        Rubric {
-            id: "test".into(),
-            name: "Test".into(),
-            ability: None,
-            criterion: "Whether it is so.".into(),
-            question: None,
-            options: options
-                .iter()
-                .map(|&(label, value)| RubricOption { label: label.into(), value, description: None })
-                .collect(),
-        }
+        let options = options.iter().map(|&(label, value)| RubricOption::new(label, value)).collect();
+        Rubric::new("test", "Test", "Whether it is so.", options)
     }
 
     fn one_to_five() -> Rubric {
@@ -215,13 +226,14 @@ mod tests {
     fn verdict(rubric: &Rubric, probabilities: &[f64]) -> Verdict {
         let outside = 1.0 - probabilities.iter().sum::<f64>();
         let log_probabilities = probabilities.iter().map(|p| p.ln()).collect();
-        from_answer(rubric, &Answer { log_probabilities, outside, ..Answer::default() }, false)
+        from_answer(rubric, false, &Answer { log_probabilities, outside, ..Answer::default() }, false)
     }
 
     /// Expected score, lowest and highest value, and mass.
     fn scored(verdict: &Verdict) -> (f64, f64, f64, f64) {
         match verdict {
-            Verdict::Scored { expected, min, max, mass, distribution, method, truncated } => {
+            Verdict::Scored { expected, min, max, mass, distribution, method, truncated, not_applicable } => {
+                assert_eq!(*not_applicable, None);
                 let sum: f64 = distribution.iter().map(|option| option.probability).sum();
                 assert!((sum - 1.0).abs() < 1e-12, "{sum}");
                 assert_eq!((*method, *truncated), (Method::OptionProbabilities, false));
@@ -314,7 +326,7 @@ mod tests {
             vec![],
         ] {
             let answer = Answer { log_probabilities, outside: 0.0, ..Answer::default() };
-            let verdict = from_answer(&rubric(&[("no", 0.0), ("yes", 1.0)]), &answer, false);
+            let verdict = from_answer(&rubric(&[("no", 0.0), ("yes", 1.0)]), false, &answer, false);
             let Verdict::Unscored(reason) = &verdict else { panic!("{answer:?} gave {verdict:?}") };
             assert_eq!(reason.code(), "scale", "{answer:?}");
         }
@@ -333,7 +345,7 @@ mod tests {
         ) {
             let answer = Answer { log_probabilities: answer, outside: f64::NAN, ..Answer::default() };
             if let Verdict::Scored { expected, mass, distribution, .. } =
-                from_answer(&one_to_five(), &answer, false)
+                from_answer(&one_to_five(), false, &answer, false)
             {
                 prop_assert!((1.0..=5.0).contains(&expected));
                 prop_assert!((MIN_MASS..=1.0).contains(&mass));

@@ -282,7 +282,7 @@ impl<B: Backend> LanguageModel for Model<B> {
         &mut self,
         prompt: &Segments,
         limits: &Limits,
-        on_text: &mut dyn FnMut(&str) -> Flow,
+        watch: &mut dyn Watch,
     ) -> Result<Generated, LmError> {
         self.usage = Usage::default();
         let (prompt, _) = self.tokenizer.encode_start(prompt)?;
@@ -292,7 +292,7 @@ impl<B: Backend> LanguageModel for Model<B> {
         self.fits(prompt.len() + 1)?;
         let room = self.config.context - prompt.len();
         let most = limits.max_tokens.min(room);
-        let mut meter = Meter { watch: &mut crate::NoWatch, done: 0, total: prompt.len() + most };
+        let mut meter = Meter { watch, done: 0, total: prompt.len() + most };
         self.prefill(head, &[], prompt.len() + most, &mut meter).await?;
 
         let mut random = SplitMix(limits.seed);
@@ -314,7 +314,7 @@ impl<B: Backend> LanguageModel for Model<B> {
             pending.extend_from_slice(self.tokenizer.bytes(next));
             let piece = take_text(&mut pending, false);
             generated.text.push_str(&piece);
-            if !piece.is_empty() && on_text(&piece) == Flow::Stop {
+            if !piece.is_empty() && meter.watch.text(&piece) == Flow::Stop {
                 generated.stop = StopReason::Stopped;
                 break;
             }
@@ -329,7 +329,7 @@ impl<B: Backend> LanguageModel for Model<B> {
         };
         if !piece.is_empty() {
             generated.text.push_str(&piece);
-            on_text(&piece);
+            meter.watch.text(&piece);
         }
         Ok(generated)
     }

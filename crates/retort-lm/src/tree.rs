@@ -131,6 +131,12 @@ pub trait Watch {
     fn answered(&mut self, branch: usize, answer: &Answer) {
         let _ = (branch, answer);
     }
+
+    /// A piece of generated text. Stopping here ends the text, which stands.
+    fn text(&mut self, piece: &str) -> Flow {
+        let _ = piece;
+        Flow::Continue
+    }
 }
 
 /// Lets everything run to its end.
@@ -202,15 +208,15 @@ pub trait LanguageModel {
     /// (answers already reported through `watch` stand); otherwise whatever stopped the computation.
     async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError>;
 
-    /// Text, piece by piece, until the model's own stop token, a limit, or [`Flow::Stop`].
+    /// Text, piece by piece to [`Watch::text`], until the model's own stop token, a limit, or that says stop.
     ///
     /// # Errors
-    /// As for [`answer`](Self::answer).
+    /// As for [`answer`](Self::answer); where [`Watch::progress`] stops it, the pieces already given stand.
     async fn generate(
         &mut self,
         prompt: &Segments,
         limits: &Limits,
-        on_text: &mut dyn FnMut(&str) -> Flow,
+        watch: &mut dyn Watch,
     ) -> Result<Generated, LmError>;
 
     /// How many tokens this text is.

@@ -474,7 +474,7 @@ fn a_prefix_that_was_computed_is_reused_and_changes_nothing() {
 
     // Generating and asking share the cache and do not disturb each other.
     let limits = Limits { max_tokens: 6, ..Limits::default() };
-    pollster::block_on(model.generate(&start, &limits, &mut |_| Flow::Continue)).unwrap();
+    pollster::block_on(model.generate(&start, &limits, &mut NoWatch)).unwrap();
     assert_eq!(model.usage().reused, prefix - 1, "all but the last token, whose logits are wanted");
     close(&answer(&mut model, &first), &fresh(&first), 1e-5);
 }
@@ -486,7 +486,7 @@ fn generated_tokens_are_the_most_probable_ones() {
     let prompt = Segments::new().user("Once upon a time");
     let mut tokens = model.tokenizer().encode_start(&prompt).unwrap().0;
     let limits = Limits { max_tokens: 12, ..Limits::default() };
-    let generated = pollster::block_on(model.generate(&prompt, &limits, &mut |_| Flow::Continue)).unwrap();
+    let generated = pollster::block_on(model.generate(&prompt, &limits, &mut NoWatch)).unwrap();
     assert!(!generated.tokens.is_empty());
     for token in generated.tokens {
         let logits = pollster::block_on(model.logits(&tokens)).unwrap();

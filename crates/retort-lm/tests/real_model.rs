@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use agreement::{Agreement, difference, fixture, ids, load, logits, scores, tree_of};
 use retort_lm::{
     AnswerOption, BackendChoice, BackendKind, Branch, FileSource, Flow, LanguageModel, Limits, NoWatch,
-    PromptTree, Readout, Segments,
+    PromptTree, Readout, Segments, Watch,
 };
 use serde_json::Value;
 
@@ -127,6 +127,17 @@ fn conversations_render_as_in_transformers() {
     }
 }
 
+/// Keeps what is generated.
+#[derive(Default)]
+struct Streamed(String);
+
+impl Watch for Streamed {
+    fn text(&mut self, piece: &str) -> Flow {
+        self.0.push_str(piece);
+        Flow::Continue
+    }
+}
+
 /// Greedy continuations token by token, through the key/value cache.
 #[test]
 fn greedy_text_agrees_with_transformers() {
@@ -135,16 +146,12 @@ fn greedy_text_agrees_with_transformers() {
         let prompt = Segments::new().template(case["prompt"].as_str().unwrap());
         let right = ids(&case["ids"]);
         let limits = Limits { max_tokens: right.len(), ..Limits::default() };
-        let mut streamed = String::new();
-        let generated = pollster::block_on(model.generate(&prompt, &limits, &mut |piece| {
-            streamed.push_str(piece);
-            Flow::Continue
-        }))
-        .unwrap();
+        let mut streamed = Streamed::default();
+        let generated = pollster::block_on(model.generate(&prompt, &limits, &mut streamed)).unwrap();
         // The reference goes on after the end token; ours stops there.
         assert_eq!(generated.tokens, right[..generated.tokens.len()], "{}", case["name"]);
         assert!(generated.tokens.len() >= 5);
-        assert_eq!(streamed, generated.text);
+        assert_eq!(streamed.0, generated.text);
     }
 }
 

@@ -16,7 +16,8 @@ use retort_lm::template::ChatTemplate;
 use retort_lm::tiny::{Shape, Vocabulary};
 use retort_lm::tokenizer::Tokenizer;
 use retort_lm::{
-    Adapter, Flow, Generated, LanguageModel, Limits, LmError, Model, Segment, Segments, StopReason, Turn,
+    Adapter, Flow, Generated, LanguageModel, Limits, LmError, Model, NoWatch, Segment, Segments, StopReason,
+    Turn, Watch,
 };
 
 /// The tiny model's special tokens; below them the token of a byte is the byte's number, then merges.
@@ -572,17 +573,26 @@ fn scripted(script: Vec<u32>) -> Model<Scripted> {
     Model::new(&gguf, config, &mut source, Scripted { script: script.into_iter(), forwards: 0 }).unwrap()
 }
 
+/// Keeps the pieces of a generated text, and stops it after so many.
+struct Pieces {
+    pieces: Vec<String>,
+    stop: usize,
+}
+
+impl Watch for Pieces {
+    fn text(&mut self, piece: &str) -> Flow {
+        self.pieces.push(piece.to_owned());
+        if self.pieces.len() == self.stop { Flow::Stop } else { Flow::Continue }
+    }
+}
+
 /// What comes out of a script of bytes, and the pieces in which it came; stops after `stop` pieces.
 fn generate(script: &[u8], limits: &Limits, stop: usize) -> (Generated, Vec<String>) {
     let mut model = scripted(script.iter().map(|&byte| u32::from(byte)).collect());
-    let mut pieces = Vec::new();
-    let generated = pollster::block_on(model.generate(&template("Go"), limits, &mut |piece| {
-        pieces.push(piece.to_owned());
-        if pieces.len() == stop { Flow::Stop } else { Flow::Continue }
-    }))
-    .unwrap();
-    assert_eq!(pieces.concat(), generated.text);
-    (generated, pieces)
+    let mut watch = Pieces { pieces: Vec::new(), stop };
+    let generated = pollster::block_on(model.generate(&template("Go"), limits, &mut watch)).unwrap();
+    assert_eq!(watch.pieces.concat(), generated.text);
+    (generated, watch.pieces)
 }
 
 #[test]
@@ -618,9 +628,19 @@ fn generation_says_why_it_ended() {
 
     let ask = |text: &str| {
         let mut model = scripted(Vec::new());
-        let result = pollster::block_on(model.generate(&template(text), &limits(5), &mut |_| Flow::Continue));
+        let result = pollster::block_on(model.generate(&template(text), &limits(5), &mut NoWatch));
         (result, model.backend().forwards)
     };
+    // Cancelled within the prompt, before anything is generated.
+    struct Cancelled;
+    impl Watch for Cancelled {
+        fn progress(&mut self, _: usize, _: usize) -> Flow {
+            Flow::Stop
+        }
+    }
+    let mut model = scripted(text.iter().map(|&byte| u32::from(byte)).collect());
+    let cancelled = pollster::block_on(model.generate(&template("Go on"), &limits(5), &mut Cancelled));
+    assert!(matches!(cancelled, Err(LmError::Cancelled)), "{cancelled:?}");
     assert!(matches!(ask(""), (Err(LmError::Question { .. }), 0)));
     let long = "x".repeat(20);
     assert!(matches!(ask(&long), (Err(LmError::TooLong { tokens: 21, context: 20 }), 0)));

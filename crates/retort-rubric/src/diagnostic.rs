@@ -27,6 +27,30 @@ pub struct Diagnostic {
     pub hint: Option<String>,
 }
 
+impl Diagnostic {
+    /// A finding at a byte offset of a file's text, from which line and column are counted; an offset within a
+    /// character is that character's, one beyond the text is its end.
+    #[must_use]
+    pub fn at(
+        severity: Severity,
+        (file, text, offset): (&str, &str, usize),
+        path: impl Into<String>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        let (line, column) = line_and_column(text, offset);
+        Self {
+            severity,
+            file: file.to_owned(),
+            line,
+            column,
+            path: path.into(),
+            message: message.into(),
+            hint: Some(hint.into()),
+        }
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}: ", self.file, self.line, self.column)?;

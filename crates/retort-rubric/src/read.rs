@@ -5,17 +5,41 @@ use std::collections::{BTreeMap, HashMap};
 use crate::check::{Field, MAX_OPTIONS, Problem, Severity};
 use crate::diagnostic::{Diagnostic, ReadError, line_and_column};
 use crate::tree::{self, Entry, Kind, Node};
-use crate::wording::{looks_like_path, nearest, slug};
+use crate::wording::{looks_like_path, nearest, plain, slug};
 use crate::{Ability, Rubric, RubricOption};
 
-const RUBRIC_FIELDS: [&str; 9] =
-    ["id", "name", "ability", "criterion", "question", "scale", "levels", "option", "options"];
-const OPTION_FIELDS: [&str; 3] = ["label", "value", "description"];
+const RUBRIC_FIELDS: [&str; 14] = [
+    "id",
+    "name",
+    "extends",
+    "ability",
+    "criterion",
+    "criterion_also",
+    "question",
+    "weight",
+    "not_applicable",
+    "scale",
+    "levels",
+    "examples",
+    "option",
+    "options",
+];
+const OPTION_FIELDS: [&str; 4] = ["label", "value", "description", "examples"];
 const SCALE_FIELDS: [&str; 3] = ["min", "max", "step"];
 const SCALE_HINT: &str = "add scale = { min = 1, max = 5 }, or options with a label and a value each";
 
+/// Deepest nesting that is read. Rubrics need five levels.
+const MAX_DEPTH: usize = 16;
+
 /// Most findings that are listed: nobody reads more, and each costs a pass over the file for its place.
 const MAX_FINDINGS: usize = 100;
+
+/// Most rubrics that one may build upon, each upon the next. With [`MAX_INHERITED`] it bounds what a small file can
+/// grow into.
+const MAX_ANCESTORS: usize = 8;
+
+/// Most bytes of text that the rubrics of one file may inherit in all.
+const MAX_INHERITED: usize = 1 << 24;
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -27,6 +51,19 @@ pub enum Format {
     Toml,
     /// JSON.
     Json,
+}
+
+impl Format {
+    /// JSON where the text begins as JSON does and TOML does not; TOML otherwise.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let mut significant = text.chars().filter(|c| !c.is_whitespace());
+        match (significant.next(), significant.next()) {
+            // TOML begins with a bracket too, but then with one more, or a name that needs no quotes.
+            (Some('{'), _) | (Some('['), Some('{' | ']' | '"')) => Self::Json,
+            _ => Self::Toml,
+        }
+    }
 }
 
 /// What a file holds.
@@ -51,11 +88,15 @@ pub struct Reading {
 /// id = "patience"                     # may be left out: then made from the name
 /// question = "Is it patient?"         # may be left out
 /// ability = "user_alignment"          # may be left out
+/// weight = 2                          # may be left out: 1; negative for points against
+/// not_applicable = "Nothing was asked."   # may be left out: when the rubric does not apply
 /// scale = { min = 0, max = 1, step = 0.5 }   # step may be left out: 1
 /// [rubric.levels]                     # may be left out
 /// 0 = "Loses all patience."
 /// "0.5" = "Is short with the reader once."
 /// 1 = "Explains again, without a sign of annoyance."
+/// [rubric.examples]                   # may be left out
+/// 0 = ["As I have told you twice now …"]
 /// ```
 ///
 /// or, instead of `scale` and `levels`, with options of any labels, lowest value first; a label that is a number
@@ -66,20 +107,38 @@ pub struct Reading {
 /// label = "fail"
 /// value = 0
 /// description = "Annoyed."            # may be left out
+/// examples = ["Read it again."]       # may be left out
 /// [[rubric.option]]
 /// label = "pass"
 /// value = 1
 /// ```
+///
+/// A rubric may build upon another, which is built in or stands in the same file before or after it, by its id or
+/// name:
+///
+/// ```toml
+/// name = "Readability for children"
+/// extends = "readability"
+/// criterion_also = "The reader is a child of eight, so sentences are short and words are those of every day."
+/// levels.5 = "A child of eight reads it alone and with pleasure."
+/// ```
+///
+/// What is not given is the parent's; what is given takes its place, in `levels` and `examples` level by level, and
+/// `criterion_also` follows the parent's criterion. A criterion that differs from the parent's leaves the parent's
+/// question behind, which says the parent's criterion in short. The result is a rubric like any other, with an id of
+/// its own, and knows nothing of its parent.
 ///
 /// The serde JSON of [`Rubric`] is read too. A byte-order mark is skipped, white space around texts is
 /// dropped.
 ///
 /// # Errors
 /// All mistakes in the file, of which the first hundred found are listed: where it is not valid TOML or JSON, those; otherwise every unknown, missing,
-/// doubled or mistyped field, every id that is used twice, and all that [`Rubric::check`] finds.
+/// doubled or mistyped field, every parent that is not known or in the end the rubric itself, every id that is used
+/// twice, and all that [`Rubric::check`] finds.
 pub fn read(text: &str, name: &str, format: Format) -> Result<Reading, ReadError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = Reader { text, file: name, diagnostics: Vec::new(), failed: false, more: 0 };
+    let mut reader =
+        Reader { text, file: name, diagnostics: Vec::new(), failed: false, more: 0, inherited: 0 };
     let rubrics = reader.file(format);
     let (failed, more) = (reader.failed, reader.more);
     let mut diagnostics = reader.diagnostics;
@@ -92,16 +151,6 @@ pub fn read(text: &str, name: &str, format: Format) -> Result<Reading, ReadError
         diagnostics.push(Diagnostic { severity, path: String::new(), message, hint, ..last });
     }
     if failed { Err(ReadError { diagnostics }) } else { Ok(Reading { rubrics, warnings: diagnostics }) }
-}
-
-/// JSON where the text begins as JSON does and TOML does not; TOML otherwise.
-fn recognise(text: &str) -> Format {
-    let mut significant = text.chars().filter(|c| !c.is_whitespace());
-    match (significant.next(), significant.next()) {
-        // TOML begins with a bracket too, but then with one more, or a name that needs no quotes.
-        (Some('{'), _) | (Some('['), Some('{' | ']' | '"')) => Format::Json,
-        _ => Format::Toml,
-    }
 }
 
 /// A place in the file: where it is and what it is called.
@@ -132,6 +181,43 @@ struct Reader<'a> {
     failed: bool,
     /// Findings beyond [`MAX_FINDINGS`].
     more: usize,
+    /// Bytes of text taken over from parents so far.
+    inherited: usize,
+}
+
+/// A rubric as it was read, and where it and its id stand.
+struct Found {
+    place: Place,
+    id_place: Place,
+    rubric: Rubric,
+    /// How many rubrics it builds upon.
+    ancestors: usize,
+}
+
+/// What a rubric builds upon.
+enum Parent {
+    None,
+    BuiltIn(&'static Rubric),
+    /// Another one of the file.
+    Item(usize),
+    /// It names a parent that it cannot have, which has been reported.
+    Unusable,
+}
+
+/// The parent itself, as [`Parent`] but with the rubric in hand.
+enum Base {
+    None,
+    Rubric(Box<Rubric>),
+    Unusable,
+}
+
+impl Base {
+    fn rubric(&self) -> Option<&Rubric> {
+        match self {
+            Self::Rubric(rubric) => Some(rubric),
+            Self::None | Self::Unusable => None,
+        }
+    }
 }
 
 /// The known fields of one table that were given, by name: where each stands, and its value.
@@ -204,9 +290,9 @@ impl Reader<'_> {
             );
             return Vec::new();
         }
-        let format = if format == Format::Auto { recognise(text) } else { format };
+        let format = if format == Format::Auto { Format::of(text) } else { format };
         let tree = if format == Format::Json {
-            tree::json(text).map_err(|error| vec![error])
+            tree::json(text, MAX_DEPTH).map_err(|error| vec![error])
         } else {
             tree::toml(text)
         };
@@ -233,7 +319,7 @@ impl Reader<'_> {
 
     fn root(&mut self, node: &Node, root: &Place) -> Vec<Rubric> {
         let root = Place { offset: node.offset, path: root.path.clone() };
-        let mut found: Vec<(Place, Place, Rubric)> = Vec::new();
+        let mut found: Vec<(Place, &Node)> = Vec::new();
         match &node.kind {
             Kind::List(items) => self.list(items, &root, &mut found),
             Kind::Table(entries) => {
@@ -247,7 +333,7 @@ impl Reader<'_> {
                             "give a rubric a name, a criterion and a scale",
                         );
                     } else {
-                        self.rubric(node, &root, &mut found);
+                        found.push((root, node));
                     }
                 } else {
                     for entry in entries.iter().filter(|entry| !holds(entry)) {
@@ -264,7 +350,7 @@ impl Reader<'_> {
                         let place = root.field(&entry.key, entry.value.offset);
                         match &entry.value.kind {
                             Kind::List(items) => self.list(items, &place, &mut found),
-                            Kind::Table(_) => self.rubric(&entry.value, &place, &mut found),
+                            Kind::Table(_) => found.push((place, &entry.value)),
                             other => self.error(
                                 &place,
                                 format!("expected a list of rubrics, found {}", other.describe()),
@@ -280,22 +366,183 @@ impl Reader<'_> {
                 not_the_file(other),
             ),
         }
+        let found = self.rubrics(&found);
         self.doubled_ids(&found);
-        found.into_iter().map(|(_, _, rubric)| rubric).collect()
+        found.into_iter().map(|found| found.rubric).collect()
     }
 
-    fn list(&mut self, items: &[Node], place: &Place, found: &mut Vec<(Place, Place, Rubric)>) {
+    fn list<'n>(&mut self, items: &'n [Node], place: &Place, found: &mut Vec<(Place, &'n Node)>) {
         if items.is_empty() {
             self.error(place, "the list of rubrics is empty", "give at least one rubric");
         }
         for (index, item) in items.iter().enumerate() {
-            self.rubric(item, &place.item(index, item.offset), found);
+            found.push((place.item(index, item.offset), item));
         }
     }
 
-    fn doubled_ids(&mut self, found: &[(Place, Place, Rubric)]) {
+    /// Reads the rubrics, each after the one that it builds upon.
+    fn rubrics(&mut self, items: &[(Place, &Node)]) -> Vec<Found> {
+        let mut parents = self.parents(items);
+        let mut found: Vec<Option<Found>> = items.iter().map(|_| None).collect();
+        let mut state = vec![Progress::Waiting; items.len()];
+        for start in 0..items.len() {
+            // From the rubric up to one that has been read, or that builds upon none of the file.
+            let mut chain: Vec<usize> = Vec::new();
+            let mut at = start;
+            loop {
+                match state.get(at) {
+                    Some(Progress::Waiting) => {}
+                    Some(Progress::Chained) => {
+                        self.circle(items, &chain, at);
+                        if let Some(parent) = chain.last().and_then(|last| parents.get_mut(*last)) {
+                            *parent = Parent::Unusable;
+                        }
+                        break;
+                    }
+                    Some(Progress::Done) | None => break,
+                }
+                if let Some(state) = state.get_mut(at) {
+                    *state = Progress::Chained;
+                }
+                chain.push(at);
+                match parents.get(at) {
+                    Some(Parent::Item(parent)) => at = *parent,
+                    _ => break,
+                }
+            }
+            while let Some(index) = chain.pop() {
+                let (Some((place, node)), Some(parent)) = (items.get(index), parents.get(index)) else {
+                    continue;
+                };
+                let (base, ancestors) = self.base(parent, &found, node, place);
+                let read = self.rubric(node, place, &base, ancestors);
+                if let (Some(slot), Some(state)) = (found.get_mut(index), state.get_mut(index)) {
+                    *slot = read;
+                    *state = Progress::Done;
+                }
+            }
+        }
+        found.into_iter().flatten().collect()
+    }
+
+    /// What each rubric of the file builds upon.
+    fn parents(&mut self, items: &[(Place, &Node)]) -> Vec<Parent> {
+        let mut names: HashMap<String, usize> = HashMap::new();
+        if items.iter().all(|(_, node)| extends(node).is_none()) {
+            return items.iter().map(|_| Parent::None).collect();
+        }
+        let heads: Vec<Head> = items.iter().map(|(_, node)| Head::of(node)).collect();
+        // An id is what a rubric is called; its name will do where no other's id is that.
+        for key in [|head: &Head| plain(&head.id), |head: &Head| plain(&head.name)] {
+            for (index, head) in heads.iter().enumerate() {
+                let key = key(head);
+                if !key.is_empty() {
+                    names.entry(key).or_insert(index);
+                }
+            }
+        }
+        items
+            .iter()
+            .enumerate()
+            .map(|(index, (place, node))| {
+                let Some((parent, offset)) = extends(node) else { return Parent::None };
+                let in_file = names.get(&plain(parent)).copied();
+                if let Some(other) = in_file.filter(|other| *other != index) {
+                    return Parent::Item(other);
+                }
+                if let Some(rubric) = crate::select::named(parent) {
+                    return Parent::BuiltIn(rubric);
+                }
+                let place = place.field("extends", offset);
+                if in_file.is_some() {
+                    self.error(&place, "the rubric builds upon itself", "name another rubric");
+                } else {
+                    // Beyond the findings that are listed nobody reads a hint, and each is a pass over all ids.
+                    let listed = self.diagnostics.len() < MAX_FINDINGS;
+                    let own = heads.iter().enumerate().filter(|(other, _)| listed && *other != index);
+                    let mut known: Vec<&str> = own.map(|(_, head)| head.id.as_str()).collect();
+                    known.extend(crate::select::ids().map(|id| -> &str { id }));
+                    let hint = match nearest(parent, known.iter().copied()) {
+                        Some(near) => format!("did you mean {near:?}?"),
+                        None => {
+                            "name a built-in rubric, such as \"readability\", or another one of this file"
+                                .to_owned()
+                        }
+                    };
+                    self.error(&place, format!("there is no rubric {parent:?} to build upon"), hint);
+                }
+                Parent::Unusable
+            })
+            .collect()
+    }
+
+    /// Reports that the last rubric of the chain builds upon one that stands in it already.
+    fn circle(&mut self, items: &[(Place, &Node)], chain: &[usize], again: usize) {
+        let from = chain.iter().position(|index| *index == again).unwrap_or(0);
+        let ids: Vec<String> = chain
+            .iter()
+            .skip(from)
+            .chain([&again])
+            .filter_map(|index| items.get(*index))
+            .map(|(_, node)| format!("{:?}", Head::of(node).id))
+            .collect();
+        // A circle may be as long as the file.
+        let shown = if ids.len() > 10 {
+            format!("{} and so on", ids.get(..10).unwrap_or_default().join(", which builds upon "))
+        } else {
+            ids.join(", which builds upon ")
+        };
+        let Some((place, node)) = chain.last().and_then(|last| items.get(*last)) else { return };
+        let Some((_, offset)) = extends(node) else { return };
+        self.error(
+            &place.field("extends", offset),
+            format!("the rubrics build upon each other in a circle: {shown}"),
+            "let one of them build upon nothing, or upon a built-in rubric",
+        );
+    }
+
+    /// The parent, and how many ancestors the child has.
+    fn base(
+        &mut self,
+        parent: &Parent,
+        found: &[Option<Found>],
+        node: &Node,
+        place: &Place,
+    ) -> (Base, usize) {
+        let (rubric, ancestors) = match parent {
+            Parent::None => return (Base::None, 0),
+            Parent::Unusable => return (Base::Unusable, 0),
+            Parent::BuiltIn(rubric) => (*rubric, 1),
+            Parent::Item(index) => match found.get(*index) {
+                Some(Some(found)) => (&found.rubric, found.ancestors + 1),
+                // It is no table, which has been reported.
+                _ => return (Base::Unusable, 0),
+            },
+        };
+        let place = place.field("extends", extends(node).map_or(node.offset, |(_, offset)| offset));
+        if ancestors > MAX_ANCESTORS {
+            self.error(
+                &place,
+                format!("it builds upon {ancestors} rubrics, each upon the next"),
+                format!("build upon one further up: at most {MAX_ANCESTORS} are allowed"),
+            );
+            return (Base::Unusable, 0);
+        }
+        self.inherited += size(rubric);
+        if self.inherited > MAX_INHERITED {
+            self.error(
+                &place,
+                format!("the rubrics of this file take over more than {} MiB of text", MAX_INHERITED >> 20),
+                "shorten the rubrics that others build upon",
+            );
+            return (Base::Unusable, 0);
+        }
+        (Base::Rubric(Box::new(rubric.clone())), ancestors)
+    }
+
+    fn doubled_ids(&mut self, found: &[Found]) {
         let mut first: HashMap<&str, &Place> = HashMap::new();
-        for (place, id_place, rubric) in found {
+        for Found { place, id_place, rubric, .. } in found {
             if rubric.id.is_empty() {
                 continue;
             }
@@ -312,35 +559,76 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads one rubric and checks it. It is added even if faulty, so that ids are compared over all of them.
-    fn rubric(&mut self, node: &Node, place: &Place, found: &mut Vec<(Place, Place, Rubric)>) {
-        let Some(fields) = self.fields(node, place, "a rubric", &RUBRIC_FIELDS) else { return };
+    /// Reads one rubric and checks it; `None`, reported, if it is no table. A faulty one is returned too, so that ids
+    /// are compared over all of them.
+    fn rubric(&mut self, node: &Node, place: &Place, base: &Base, ancestors: usize) -> Option<Found> {
+        let fields = self.fields(node, place, "a rubric", &RUBRIC_FIELDS)?;
         let mut draft = Draft {
             place: fields.place.clone(),
             places: BTreeMap::new(),
             faulty: Vec::new(),
             no_scale: false,
         };
-        let name = self.required(&fields, "name", Field::Name, &mut draft);
-        let criterion = self.required(&fields, "criterion", Field::Criterion, &mut draft);
-        let question = self.text_field(&fields, "question", Field::Question, &mut draft);
+        if let Some((place, node)) = fields.given.get("extends")
+            && !matches!(node.kind, Kind::Text(_) | Kind::Null)
+        {
+            self.error(
+                place,
+                format!("expected the id of a rubric, found {}", node.kind.describe()),
+                "name one, such as extends = \"readability\"",
+            );
+        }
+        let parent = base.rubric();
+        let name = self.inheritable(&fields, "name", Field::Name, base, |rubric| &rubric.name, &mut draft);
+        let (criterion, changed) = self.criterion(&fields, base, &mut draft);
+        let question = self
+            .text_field(&fields, "question", Field::Question, &mut draft)
+            .or_else(|| parent.filter(|_| !changed).and_then(|rubric| rubric.question.clone()));
         let id = match self.text_field(&fields, "id", Field::Id, &mut draft) {
             Some(id) => id,
+            None if parent.is_some() && !draft.places.contains_key(&Field::Name) => {
+                draft.faulty(Field::Id);
+                self.error(
+                    &fields.place,
+                    "the rubric has no name of its own",
+                    "add a name, of which its id is made, or an id",
+                );
+                String::new()
+            }
             None => self.derived_id(&name, &mut draft),
         };
-        let ability = self.text_field(&fields, "ability", Field::Ability, &mut draft).and_then(|text| {
-            let ability = Ability::from_id(&text);
-            if ability.is_none() {
-                let place = draft.places.get(&Field::Ability).unwrap_or(&draft.place);
-                let hint = suggestion(&text, &Ability::ALL.map(Ability::id));
-                self.error(place, format!("unknown ability {text:?}"), hint);
+        let ability = self.text_field(&fields, "ability", Field::Ability, &mut draft);
+        let ability = match ability {
+            Some(text) => {
+                let ability = Ability::from_id(&text);
+                if ability.is_none() {
+                    let place = draft.places.get(&Field::Ability).unwrap_or(&draft.place);
+                    let hint = suggestion(&text, &Ability::ALL.map(Ability::id));
+                    self.error(place, format!("unknown ability {text:?}"), hint);
+                }
+                ability
             }
-            ability
-        });
-        let options = self.options(&fields, &mut draft);
-        let rubric = Rubric { id, name, ability, criterion, question, options };
+            None => parent.and_then(|rubric| rubric.ability),
+        };
+        let weight = match fields.given.get("weight").filter(|(_, node)| !matches!(node.kind, Kind::Null)) {
+            Some((place, node)) => {
+                draft.places.insert(Field::Weight, place.clone());
+                self.number(place, node).unwrap_or_else(|| {
+                    draft.faulty(Field::Weight);
+                    1.0
+                })
+            }
+            None => parent.map_or(1.0, |rubric| rubric.weight),
+        };
+        let not_applicable = self
+            .text_field(&fields, "not_applicable", Field::NotApplicable, &mut draft)
+            .or_else(|| parent.and_then(|rubric| rubric.not_applicable.clone()));
+        let options = self.options(&fields, base, &mut draft);
+        let rubric = Rubric { id, name, ability, criterion, question, weight, not_applicable, options };
+        let inherited = parent.map(Rubric::check).unwrap_or_default();
         for problem in rubric.check() {
-            if draft.repeats(&problem) {
+            // What is wrong with the parent has been said of the parent.
+            if draft.repeats(&problem) || inherited.contains(&problem) {
                 continue;
             }
             let place = match draft.places.get(&problem.field) {
@@ -352,7 +640,79 @@ impl Reader<'_> {
             self.report(problem.severity, &place, problem.message, Some(problem.hint));
         }
         let id_place = draft.places.remove(&Field::Id).unwrap_or_else(|| draft.place.clone());
-        found.push((draft.place, id_place, rubric));
+        Some(Found { place: draft.place, id_place, rubric, ancestors })
+    }
+
+    /// A text field that must be there, or be the parent's; empty, reported, if it is not.
+    fn inheritable(
+        &mut self,
+        fields: &Fields<'_>,
+        name: &'static str,
+        field: Field,
+        base: &Base,
+        of: fn(&Rubric) -> &String,
+        draft: &mut Draft,
+    ) -> String {
+        match base {
+            Base::None => self.required(fields, name, field, draft),
+            Base::Rubric(parent) => {
+                let own = self.text_field(fields, name, field, draft);
+                own.unwrap_or_else(|| of(parent).clone())
+            }
+            Base::Unusable => {
+                let own = self.text_field(fields, name, field, draft);
+                if own.is_none() {
+                    draft.faulty(field);
+                }
+                own.unwrap_or_default()
+            }
+        }
+    }
+
+    /// The criterion, and whether it is another than the parent's.
+    fn criterion(&mut self, fields: &Fields<'_>, base: &Base, draft: &mut Draft) -> (String, bool) {
+        let given = |name: &str| fields.given.get(name).filter(|(_, node)| !matches!(node.kind, Kind::Null));
+        let Some((also_place, _)) = given("criterion_also") else {
+            let criterion = self.inheritable(
+                fields,
+                "criterion",
+                Field::Criterion,
+                base,
+                |rubric| &rubric.criterion,
+                draft,
+            );
+            let changed = base.rubric().is_some_and(|parent| parent.criterion != criterion);
+            return (criterion, changed);
+        };
+        if given("criterion").is_some() {
+            self.error(
+                also_place,
+                "“criterion” and “criterion_also” are given both",
+                "keep “criterion” to replace the parent's, or “criterion_also” to add to it",
+            );
+            draft.faulty(Field::Criterion);
+        } else if matches!(base, Base::None) {
+            self.error(
+                also_place,
+                "there is no criterion to add to, for the rubric extends no other",
+                "write it as “criterion”, or add extends = \"…\"",
+            );
+            draft.faulty(Field::Criterion);
+        }
+        let also = self.text_field(fields, "criterion_also", Field::Criterion, draft);
+        let Some(parent) = base.rubric() else {
+            draft.faulty(Field::Criterion);
+            return (also.unwrap_or_default(), true);
+        };
+        match also {
+            // Alone, so that what is wrong with the part is said of it.
+            Some(also) if also.is_empty() => (also, true),
+            Some(also) => {
+                let ended = parent.criterion.ends_with(['.', '!', '?', ':', ';', '。', '！', '？', '…']);
+                (format!("{}{} {also}", parent.criterion, if ended { "" } else { "." }), true)
+            }
+            None => (parent.criterion.clone(), false),
+        }
     }
 
     fn derived_id(&mut self, name: &str, draft: &mut Draft) -> String {
@@ -444,10 +804,10 @@ impl Reader<'_> {
         text.unwrap_or_default()
     }
 
-    fn options(&mut self, fields: &Fields<'_>, draft: &mut Draft) -> Vec<RubricOption> {
+    fn options(&mut self, fields: &Fields<'_>, base: &Base, draft: &mut Draft) -> Vec<RubricOption> {
         let given = |name: &str| fields.given.get(name).filter(|(_, node)| !matches!(node.kind, Kind::Null));
         let (option, options) = (given("option"), given("options"));
-        let (scale, levels) = (given("scale"), given("levels"));
+        let (scale, levels, examples) = (given("scale"), given("levels"), given("examples"));
         let list = match (option, options) {
             (Some(_), Some((place, _))) => {
                 self.error(place, "options are given under “option” and “options” both", "keep one of them");
@@ -457,17 +817,18 @@ impl Reader<'_> {
             (one, other) => one.or(other),
         };
         if let Some((place, node)) = list {
-            for (place, _) in [scale, levels].into_iter().flatten() {
+            for (place, _) in [scale, levels, examples].into_iter().flatten() {
                 self.error(
                     place,
                     "the rubric has options, which are its scale and levels already",
-                    "keep the options, or scale and levels",
+                    "keep the options, or scale, levels and examples",
                 );
             }
             return self.option_list(place, node, draft);
         }
         let made = match scale {
             Some((place, node)) => self.scale(place, node, draft),
+            None if !matches!(base, Base::None) => base.rubric().map(|parent| parent.options.clone()),
             None => {
                 let hint =
                     levels.and_then(|(_, node)| spanning(node)).unwrap_or_else(|| SCALE_HINT.to_owned());
@@ -481,6 +842,9 @@ impl Reader<'_> {
         };
         if let Some((place, node)) = levels {
             self.levels(place, node, &mut options, draft);
+        }
+        if let Some((place, node)) = examples {
+            self.examples(place, node, &mut options, draft);
         }
         options
     }
@@ -500,7 +864,7 @@ impl Reader<'_> {
         for (index, item) in items.iter().enumerate() {
             let at = place.item(index, item.offset);
             // A faulty option keeps its place, so that the others are checked and counted as they stand.
-            let mut option = RubricOption { label: String::new(), value: f64::NAN, description: None };
+            let mut option = RubricOption::new("", f64::NAN);
             match self.fields(item, &at, "an option with a label and a value", &OPTION_FIELDS) {
                 Some(fields) => self.option(&fields, index, draft, &mut option),
                 None => draft.faulty.extend([Field::Label(index), Field::Value(index)]),
@@ -513,6 +877,9 @@ impl Reader<'_> {
     fn option(&mut self, fields: &Fields<'_>, index: usize, draft: &mut Draft, option: &mut RubricOption) {
         option.label = self.required(fields, "label", Field::Label(index), draft);
         option.description = self.text_field(fields, "description", Field::Description(index), draft);
+        if let Some((place, node)) = fields.given.get("examples") {
+            option.examples = self.texts(place, node, index, draft);
+        }
         let field = Field::Value(index);
         let value = match fields.given.get("value") {
             Some((place, node)) => {
@@ -538,6 +905,34 @@ impl Reader<'_> {
             Some(value) => option.value = value,
             None => draft.faulty(field),
         }
+    }
+
+    /// The examples of the option with this index: a list of texts, or one text.
+    fn texts(&mut self, place: &Place, node: &Node, index: usize, draft: &mut Draft) -> Vec<String> {
+        let items = match &node.kind {
+            Kind::Null => return Vec::new(),
+            Kind::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(node),
+        };
+        let mut texts = Vec::new();
+        for (number, item) in items.iter().enumerate() {
+            let at = if matches!(node.kind, Kind::List(_)) {
+                place.item(number, item.offset)
+            } else {
+                place.clone()
+            };
+            if let Kind::Text(text) = &item.kind {
+                draft.places.insert(Field::Example(index, texts.len()), at);
+                texts.push(text.trim().to_owned());
+            } else {
+                self.error(
+                    &at,
+                    format!("expected a text, found {}", item.kind.describe()),
+                    "put the example in quotes",
+                );
+            }
+        }
+        texts
     }
 
     fn number(&mut self, place: &Place, node: &Node) -> Option<f64> {
@@ -600,15 +995,7 @@ impl Reader<'_> {
         for entry in entries {
             let at_key = place.field(&entry.key, entry.key_offset);
             let number = plain_number(&entry.key);
-            let index = options
-                .iter()
-                .position(|option| option.label == entry.key)
-                .or_else(|| options.iter().position(|option| Some(option.value) == number));
-            let Some(index) = index else {
-                let (message, hint) = stray_level(&entry.key, number, options);
-                self.error(&at_key, message, hint);
-                continue;
-            };
+            let Some(index) = self.level(entry, &at_key, options) else { continue };
             let field = Field::Description(index);
             if draft.places.contains_key(&field) {
                 self.error(
@@ -646,6 +1033,103 @@ impl Reader<'_> {
             draft.faulty(Field::Options);
         }
     }
+
+    /// Which option a level's key means, by label or value; `None`, reported, if none.
+    fn level(&mut self, entry: &Entry, at_key: &Place, options: &[RubricOption]) -> Option<usize> {
+        let number = plain_number(&entry.key);
+        let index = options
+            .iter()
+            .position(|option| option.label == entry.key)
+            .or_else(|| options.iter().position(|option| Some(option.value) == number));
+        if index.is_none() {
+            let (message, hint) = stray_level(&entry.key, number, options);
+            self.error(at_key, message, hint);
+        }
+        index
+    }
+
+    /// The examples of levels, each a list of texts or one text, which take the place of a parent's.
+    fn examples(&mut self, place: &Place, node: &Node, options: &mut [RubricOption], draft: &mut Draft) {
+        let Kind::Table(entries) = &node.kind else {
+            self.error(
+                place,
+                format!("expected a table of examples by level, found {}", node.kind.describe()),
+                "write one line for each level: 1 = [\"…\"]",
+            );
+            return;
+        };
+        let mut given = vec![false; options.len()];
+        for entry in entries {
+            let at_key = place.field(&entry.key, entry.key_offset);
+            let Some(index) = self.level(entry, &at_key, options) else { continue };
+            if given.get_mut(index).is_some_and(|given| std::mem::replace(given, true)) {
+                self.error(
+                    &at_key,
+                    format!(
+                        "examples of level {} are given twice",
+                        options.get(index).map_or("", |o| &o.label)
+                    ),
+                    "put them into one list",
+                );
+                continue;
+            }
+            let at_value = Place { offset: entry.value.offset, ..at_key };
+            let texts = self.texts(&at_value, &entry.value, index, draft);
+            if let Some(option) = options.get_mut(index) {
+                option.examples = texts;
+            }
+        }
+    }
+}
+
+/// Where a rubric stands on its way to being read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Waiting,
+    /// In the chain that is being followed.
+    Chained,
+    Done,
+}
+
+/// What other rubrics may call a rubric.
+struct Head {
+    id: String,
+    name: String,
+}
+
+impl Head {
+    fn of(node: &Node) -> Self {
+        let text = |key| match entry(node, key).map(|node| &node.kind) {
+            Some(Kind::Text(text)) => text.trim().to_owned(),
+            _ => String::new(),
+        };
+        let (id, name) = (text("id"), text("name"));
+        Self { id: if id.is_empty() { slug(&name) } else { id }, name }
+    }
+}
+
+fn entry<'n>(node: &'n Node, key: &str) -> Option<&'n Node> {
+    let Kind::Table(entries) = &node.kind else { return None };
+    entries.iter().find(|entry| entry.key == key).map(|entry| &entry.value)
+}
+
+/// What a rubric says that it builds upon, and where it says so.
+fn extends(node: &Node) -> Option<(&str, usize)> {
+    match entry(node, "extends") {
+        Some(Node { offset, kind: Kind::Text(text) }) => Some((text.trim(), *offset)),
+        _ => None,
+    }
+}
+
+/// Bytes of text in a rubric.
+fn size(rubric: &Rubric) -> usize {
+    let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let options = rubric.options.iter().map(|option| {
+        let examples: usize = option.examples.iter().map(String::len).sum();
+        option.label.len() + optional(&option.description) + examples
+    });
+    let own = [&rubric.question, &rubric.not_applicable].map(optional).iter().sum::<usize>();
+    rubric.name.len() + rubric.criterion.len() + own + options.sum::<usize>()
 }
 
 /// The options of a numeric scale, each labelled with its value; or what is wrong with it, and what to do.
@@ -681,7 +1165,7 @@ pub(crate) fn scale_options(min: f64, max: f64, step: f64) -> Result<Vec<RubricO
             let value: f64 =
                 text.parse().map_err(|_| (format!("{text} is no number"), SCALE_HINT.to_owned()))?;
             let value = if value == 0.0 { 0.0 } else { value };
-            Ok(RubricOption { label: value.to_string(), value, description: None })
+            Ok(RubricOption::new(value.to_string(), value))
         })
         .collect()
 }

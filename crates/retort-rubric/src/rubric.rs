@@ -9,8 +9,9 @@ use crate::{Ability, InvalidRubric};
 
 /// One criterion and the scale on which a response is rated by it.
 ///
-/// Its JSON through serde is the page's `Rubric`: the fields in this order, `null` where one is absent.
-/// Deserialising trims the texts, checks the rubric as [`Rubric::check`] does, and refuses unknown fields.
+/// Its JSON through serde is the page's `Rubric`: the fields in this order, `null` where one is absent; `weight`,
+/// `not_applicable` and an option's `examples` are left out where they are not used. Deserialising trims the texts,
+/// checks the rubric as [`Rubric::check`] does, and refuses unknown fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Rubric {
@@ -24,6 +25,14 @@ pub struct Rubric {
     pub criterion: String,
     /// The same criterion as a short question.
     pub question: Option<String>,
+    /// How much it counts beside other rubrics, in [`aggregate`](crate::aggregate): 1 where nothing is said, finite,
+    /// not 0. A negative weight counts points against a response: a criterion worth −5 has the weight −5, and its
+    /// options are still ordered from the lowest value, `no` 0, to the highest, `yes` 1.
+    #[serde(skip_serializing_if = "is_one")]
+    pub weight: f64,
+    /// When the rubric does not apply, in words. Where it is given, the judge may answer that it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_applicable: Option<String>,
     /// The scale, lowest value first; two to [`MAX_OPTIONS`](crate::MAX_OPTIONS) options.
     pub options: Vec<RubricOption>,
 }
@@ -39,6 +48,19 @@ pub struct RubricOption {
     /// When to give this answer.
     #[serde(default)]
     pub description: Option<String>,
+    /// Responses, or parts of them, that deserve this answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<String>,
+}
+
+/// The weight where nothing is said.
+const fn one() -> f64 {
+    1.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(weight: &f64) -> bool {
+    *weight == 1.0
 }
 
 /// A rubric as it comes out of a file or from the page, before it is trimmed and checked.
@@ -52,6 +74,10 @@ struct Unchecked {
     criterion: String,
     #[serde(default)]
     question: Option<String>,
+    #[serde(default = "one")]
+    weight: f64,
+    #[serde(default)]
+    not_applicable: Option<String>,
     options: Vec<RubricOption>,
 }
 
@@ -66,6 +92,8 @@ impl TryFrom<Unchecked> for Rubric {
             ability: raw.ability,
             criterion: trimmed(raw.criterion),
             question: raw.question.map(trimmed),
+            weight: raw.weight,
+            not_applicable: raw.not_applicable.map(trimmed),
             options: raw
                 .options
                 .into_iter()
@@ -73,6 +101,7 @@ impl TryFrom<Unchecked> for Rubric {
                     label: trimmed(option.label),
                     value: option.value,
                     description: option.description.map(trimmed),
+                    examples: option.examples.into_iter().map(trimmed).collect(),
                 })
                 .collect(),
         };
@@ -81,7 +110,42 @@ impl TryFrom<Unchecked> for Rubric {
     }
 }
 
+impl RubricOption {
+    /// An answer with this label and value, not described.
+    #[must_use]
+    pub fn new(label: impl Into<String>, value: f64) -> Self {
+        Self { label: label.into(), value, description: None, examples: Vec::new() }
+    }
+
+    /// The same answer with this description.
+    #[must_use]
+    pub fn described(self, description: impl Into<String>) -> Self {
+        Self { description: Some(description.into()), ..self }
+    }
+}
+
 impl Rubric {
+    /// A rubric with these parts, weight 1, and nothing else. It is not checked; [`validate`](Self::validate) does
+    /// that.
+    #[must_use]
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        criterion: impl Into<String>,
+        options: Vec<RubricOption>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            ability: None,
+            criterion: criterion.into(),
+            question: None,
+            weight: 1.0,
+            not_applicable: None,
+            options,
+        }
+    }
+
     /// The option with this label, if there is one.
     #[must_use]
     pub fn option(&self, label: &str) -> Option<&RubricOption> {
@@ -91,10 +155,11 @@ impl Rubric {
     /// The rubric as canonical JSON: one text for one content, whatever file it came from.
     ///
     /// It is the JSON of the page's `Rubric` in the form of RFC 8785 (JSON Canonicalization Scheme): no white
-    /// space; the keys of every object sorted; all six fields of a rubric and all three of an option present,
-    /// `null` where absent; texts with only the necessary escapes; numbers as ECMAScript prints them (`1`,
-    /// `0.5`, `-3`). A number that is not finite, which no checked rubric holds, is written as `null`. Fields
-    /// that a later version adds are left out where they are not used, so that hashes stay as they are.
+    /// space; the keys of every object sorted; the fields `ability`, `criterion`, `id`, `name`, `options` and
+    /// `question` of a rubric and `description`, `label` and `value` of an option present, `null` where absent;
+    /// texts with only the necessary escapes; numbers as ECMAScript prints them (`1`, `0.5`, `-3`). A number that is
+    /// not finite, which no checked rubric holds, is written as `null`. The fields that came later, `weight`,
+    /// `not_applicable` and `examples`, are left out where they are not used, so that hashes stay as they are.
     #[must_use]
     pub fn canonical_json(&self) -> String {
         let mut out = String::from("{\"ability\":");
@@ -105,10 +170,21 @@ impl Rubric {
         json_text(&mut out, Some(&self.id));
         out.push_str(",\"name\":");
         json_text(&mut out, Some(&self.name));
+        if let Some(condition) = &self.not_applicable {
+            out.push_str(",\"not_applicable\":");
+            json_text(&mut out, Some(condition));
+        }
         out.push_str(",\"options\":[");
         for (index, option) in self.options.iter().enumerate() {
             out.push_str(if index == 0 { "{\"description\":" } else { ",{\"description\":" });
             json_text(&mut out, option.description.as_deref());
+            for (index, example) in option.examples.iter().enumerate() {
+                out.push_str(if index == 0 { ",\"examples\":[" } else { "," });
+                json_text(&mut out, Some(example));
+            }
+            if !option.examples.is_empty() {
+                out.push(']');
+            }
             out.push_str(",\"label\":");
             json_text(&mut out, Some(&option.label));
             out.push_str(",\"value\":");
@@ -117,6 +193,10 @@ impl Rubric {
         }
         out.push_str("],\"question\":");
         json_text(&mut out, self.question.as_deref());
+        if self.weight != 1.0 {
+            out.push_str(",\"weight\":");
+            out.push_str(&ecmascript_number(self.weight));
+        }
         out.push('}');
         out
     }
@@ -167,18 +247,26 @@ mod tests {
 
     fn sample() -> Rubric {
         Rubric {
-            id: "tone".to_owned(),
-            name: "Tone “polite”".to_owned(),
             ability: Some(Ability::UserAlignment),
-            criterion: "Is the tone\nright?".to_owned(),
-            question: None,
-            options: vec![
-                RubricOption { label: "bad".to_owned(), value: -1.0, description: None },
-                RubricOption {
-                    label: "gut".to_owned(), value: 0.5, description: Some("höflich".to_owned())
-                },
-            ],
+            ..Rubric::new(
+                "tone",
+                "Tone “polite”",
+                "Is the tone\nright?",
+                vec![RubricOption::new("bad", -1.0), RubricOption::new("gut", 0.5).described("höflich")],
+            )
         }
+    }
+
+    /// Every field in use.
+    fn full() -> Rubric {
+        let mut rubric = Rubric {
+            question: Some("Polite?".to_owned()),
+            weight: -2.5,
+            not_applicable: Some("Nobody is “addressed”.".to_owned()),
+            ..sample()
+        };
+        rubric.options[1].examples = vec!["Guten Tag!".to_owned(), "a\tb".to_owned()];
+        rubric
     }
 
     /// The expected text and hash come from Python, whose `json` and `hashlib` are independent of ours:
@@ -201,10 +289,21 @@ mod tests {
         assert_eq!(sample().sha256(), "ea6f816802230ae4555fe76fdec8eb65dea5b25fa02b168bbbe45e65444ba923");
     }
 
+    /// As above, with `r["weight"] = -2.5`, `r["not_applicable"] = "Nobody is “addressed”."`,
+    /// `r["question"] = "Polite?"` and `r["options"][1]["examples"] = ["Guten Tag!", "a\tb"]` before the dump.
+    #[test]
+    fn the_later_fields_are_in_the_canonical_form_where_they_are_used() {
+        assert_eq!(
+            full().canonical_json(),
+            r#"{"ability":"user_alignment","criterion":"Is the tone\nright?","id":"tone","name":"Tone “polite”","not_applicable":"Nobody is “addressed”.","options":[{"description":null,"label":"bad","value":-1},{"description":"höflich","examples":["Guten Tag!","a\tb"],"label":"gut","value":0.5}],"question":"Polite?","weight":-2.5}"#
+        );
+        assert_eq!(full().sha256(), "30ffdc59519ec3c590b573d8932e83488bfb20ed172d9016156aaeae3a2627a0");
+    }
+
     #[test]
     fn p31_any_change_of_content_changes_the_hash() {
         let original = sample().sha256();
-        let changes: [fn(&mut Rubric); 8] = [
+        let changes: [fn(&mut Rubric); 11] = [
             |rubric| rubric.id.push('x'),
             |rubric| rubric.name.push('x'),
             |rubric| rubric.ability = None,
@@ -213,6 +312,9 @@ mod tests {
             |rubric| rubric.options[0].label.push('x'),
             |rubric| rubric.options[0].value = -2.0,
             |rubric| rubric.options[1].description = None,
+            |rubric| rubric.weight = 2.0,
+            |rubric| rubric.not_applicable = Some("x".to_owned()),
+            |rubric| rubric.options[0].examples.push("x".to_owned()),
         ];
         for (index, change) in changes.into_iter().enumerate() {
             let mut rubric = sample();
@@ -249,6 +351,14 @@ mod tests {
     }
 
     #[test]
+    fn the_json_holds_the_later_fields_only_where_they_are_used() {
+        assert_eq!(
+            serde_json::to_string(&full()).unwrap(),
+            r#"{"id":"tone","name":"Tone “polite”","ability":"user_alignment","criterion":"Is the tone\nright?","question":"Polite?","weight":-2.5,"not_applicable":"Nobody is “addressed”.","options":[{"label":"bad","value":-1.0,"description":null},{"label":"gut","value":0.5,"description":"höflich","examples":["Guten Tag!","a\tb"]}]}"#
+        );
+    }
+
+    #[test]
     fn deserialising_checks_and_trims() {
         let good = r#"{"id":"a","name":" A ","criterion":"Is it so?\n","options":[{"label":"n","value":0},{"label":"y","value":1}]}"#;
         let rubric: Rubric = serde_json::from_str(good).unwrap();
@@ -256,7 +366,13 @@ mod tests {
         let falling = good.replace("\"value\":1", "\"value\":-1");
         let error = serde_json::from_str::<Rubric>(&falling).unwrap_err().to_string();
         assert!(error.contains("options[1].value"), "{error}");
-        let unknown = good.replace("\"id\"", "\"weight\":2,\"id\"");
+        let unknown = good.replace("\"id\"", "\"wieght\":2,\"id\"");
         assert!(serde_json::from_str::<Rubric>(&unknown).is_err());
+        let weighted = good.replace("\"id\"", "\"weight\":-2,\"not_applicable\":\" Never. \",\"id\"");
+        let rubric: Rubric = serde_json::from_str(&weighted).unwrap();
+        assert_eq!((rubric.weight, rubric.not_applicable.as_deref()), (-2.0, Some("Never.")));
+        let weightless = good.replace("\"id\"", "\"weight\":0,\"id\"");
+        let error = serde_json::from_str::<Rubric>(&weightless).unwrap_err().to_string();
+        assert!(error.contains("weight"), "{error}");
     }
 }

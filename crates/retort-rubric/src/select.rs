@@ -11,6 +11,20 @@ static FLASK: LazyLock<Vec<Rubric>> = LazyLock::new(|| {
         .map_or_else(|_| Vec::new(), |reading| reading.rubrics)
 });
 
+static OVERALL: LazyLock<Rubric> = LazyLock::new(|| {
+    // As above; what stands for the failure that cannot be is a rubric that no check passes.
+    let reading = read(include_str!("../rubrics/overall.toml"), "overall.toml", Format::Toml);
+    let first = reading.ok().and_then(|reading| reading.rubrics.into_iter().next());
+    first.unwrap_or_else(|| Rubric::new("overall", "Overall quality", "", Vec::new()))
+});
+
+/// One rating of a response as a whole, from `1` to `5`: FLASK's skill-agnostic baseline (Ye et al. 2024, section 4),
+/// with which the twelve skills are compared. It is none of [`builtin`].
+#[must_use]
+pub fn overall() -> &'static Rubric {
+    &OVERALL
+}
+
 /// The rubrics of the twelve skills in the order of [`Skill::ALL`], each with the skill's id and name and five
 /// options, `1` the worst to `5` the best.
 #[must_use]
@@ -30,48 +44,51 @@ pub enum SelectError {
     Unknown {
         /// The name as it was given.
         name: String,
-        /// The skill that was probably meant.
-        nearest: Option<Skill>,
+        /// The id that was probably meant.
+        nearest: Option<&'static str>,
     },
 }
 
-fn known() -> String {
-    Skill::ALL.map(Skill::id).join(", ")
+/// The ids that can be chosen.
+pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
+    Skill::ALL.into_iter().map(Skill::id).chain(["overall"])
 }
 
-fn did_you_mean(nearest: &Option<Skill>) -> String {
-    nearest.map_or_else(String::new, |skill| format!("did you mean {}? Otherwise ", skill.id()))
+fn known() -> String {
+    ids().collect::<Vec<_>>().join(", ")
+}
+
+fn did_you_mean(nearest: &Option<&str>) -> String {
+    nearest.map_or_else(String::new, |id| format!("did you mean {id}? Otherwise "))
+}
+
+/// The built-in rubric with this id, `overall` included; letter case, spaces and punctuation do not matter.
+pub(crate) fn named(name: &str) -> Option<&'static Rubric> {
+    let wanted = plain(name);
+    builtin().iter().chain([overall()]).find(|rubric| plain(&rubric.id) == wanted)
 }
 
 /// The built-in rubrics of the named skills: `all`, or ids or names with commas between them, such as
-/// `readability, Logical Robustness`. Letter case, spaces and punctuation do not matter. In the order given,
-/// each once.
+/// `readability, Logical Robustness`; `overall` for [`overall`], which `all` leaves out. Letter case, spaces and
+/// punctuation do not matter. In the order given, each once.
 ///
 /// # Errors
 /// No name at all, or a name that is no skill's.
 pub fn select(names: &str) -> Result<Vec<Rubric>, SelectError> {
-    let mut chosen: Vec<Skill> = Vec::new();
+    let mut chosen: Vec<Rubric> = Vec::new();
+    let mut choose = |rubric: &Rubric| {
+        if chosen.iter().all(|other| other.id != rubric.id) {
+            chosen.push(rubric.clone());
+        }
+    };
     for name in names.split(',').map(str::trim).filter(|name| !plain(name).is_empty()) {
-        let wanted = plain(name);
-        let matching = |skill: &Skill| wanted == "all" || wanted == plain(skill.id());
-        let before = chosen.len();
-        let mut known = false;
-        for skill in Skill::ALL.into_iter().filter(matching) {
-            known = true;
-            if !chosen[..before].contains(&skill) {
-                chosen.push(skill);
-            }
-        }
-        if !known {
-            let nearest = nearest(name, Skill::ALL.map(Skill::id)).and_then(Skill::from_id);
-            return Err(SelectError::Unknown { name: name.to_owned(), nearest });
+        if plain(name) == "all" {
+            builtin().iter().for_each(&mut choose);
+        } else if let Some(rubric) = named(name) {
+            choose(rubric);
+        } else {
+            return Err(SelectError::Unknown { name: name.to_owned(), nearest: nearest(name, ids()) });
         }
     }
-    if chosen.is_empty() {
-        return Err(SelectError::Empty);
-    }
-    Ok(chosen
-        .into_iter()
-        .filter_map(|skill| builtin().iter().find(|rubric| rubric.id == skill.id()).cloned())
-        .collect())
+    if chosen.is_empty() { Err(SelectError::Empty) } else { Ok(chosen) }
 }

@@ -1,6 +1,9 @@
-//! TOML and JSON as one tree of values that know where in the text they stand.
+//! TOML and JSON as one tree of values that know where in the text they stand: what [`read`](crate::read) reads rubrics
+//! from, and readers of other files of judging may read theirs from.
 
 use std::fmt;
+
+pub use crate::wording::{looks_like_path, nearest};
 
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
@@ -8,23 +11,30 @@ use serde_json::value::RawValue;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Deepest nesting that is read. Rubrics need five levels.
-const MAX_DEPTH: usize = 16;
+/// Deepest nesting of lists and tables that [`json`] should be asked for: each level reads what stands within it again.
+pub const MAX_DEPTH: usize = 64;
 
 /// A value and the byte offset at which it begins.
 #[derive(Debug)]
-pub(crate) struct Node {
-    pub(crate) offset: usize,
-    pub(crate) kind: Kind,
+pub struct Node {
+    /// Bytes from the start of the text.
+    pub offset: usize,
+    /// What it is.
+    pub kind: Kind,
 }
 
+/// What a value is.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// JSON's `null`.
     Null,
+    /// A text.
     Text(String),
     /// A number and how it was written.
     Number(f64, String),
+    /// True or false.
+    Flag(bool),
+    /// A list.
     List(Vec<Node>),
     /// In the order of the file for JSON, by key for TOML. JSON may give a key twice.
     Table(Vec<Entry>),
@@ -32,27 +42,35 @@ pub(crate) enum Kind {
     Other(&'static str),
 }
 
+/// A key with its value.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) key: String,
-    pub(crate) key_offset: usize,
-    pub(crate) value: Node,
+pub struct Entry {
+    /// The key.
+    pub key: String,
+    /// Where the key stands, in bytes.
+    pub key_offset: usize,
+    /// The value.
+    pub value: Node,
 }
 
-/// Why a text is no tree: byte offset and message.
+/// Why a text is no tree.
 #[derive(Debug)]
-pub(crate) struct SyntaxError {
-    pub(crate) offset: usize,
-    pub(crate) message: String,
+pub struct SyntaxError {
+    /// Where, in bytes.
+    pub offset: usize,
+    /// What is wrong.
+    pub message: String,
 }
 
 impl Kind {
     /// What the value is, with an article, for messages.
-    pub(crate) fn describe(&self) -> &'static str {
+    #[must_use]
+    pub const fn describe(&self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Text(_) => "a text",
             Self::Number(..) => "a number",
+            Self::Flag(_) => "true or false",
             Self::List(_) => "a list",
             Self::Table(_) => "a table",
             Self::Other(what) => what,
@@ -60,8 +78,11 @@ impl Kind {
     }
 }
 
-/// Reads TOML; on failure all syntax errors, at most one a line.
-pub(crate) fn toml(text: &str) -> Result<Node, Vec<SyntaxError>> {
+/// Reads TOML.
+///
+/// # Errors
+/// All syntax errors in their order, at most one a line.
+pub fn toml(text: &str) -> Result<Node, Vec<SyntaxError>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         return Ok(Node { offset: 0, kind: Kind::Table(toml_entries(table.into_inner())) });
@@ -109,7 +130,7 @@ fn toml_node(value: Spanned<DeValue<'_>>) -> Node {
                 Kind::Number(number, float.as_str().to_owned())
             })
         }
-        DeValue::Boolean(_) => Kind::Other("true or false"),
+        DeValue::Boolean(flag) => Kind::Flag(flag),
         DeValue::Datetime(_) => Kind::Other("a date or time"),
         DeValue::Array(items) => Kind::List(items.into_iter().map(toml_node).collect()),
         DeValue::Table(table) => Kind::Table(toml_entries(table)),
@@ -117,21 +138,23 @@ fn toml_node(value: Spanned<DeValue<'_>>) -> Node {
     Node { offset, kind }
 }
 
-/// Reads JSON.
-pub(crate) fn json(text: &str) -> Result<Node, SyntaxError> {
+/// Reads JSON of at most this many lists and tables within each other, which should not be more than [`MAX_DEPTH`].
+///
+/// # Errors
+/// The first syntax error, or where the nesting is deeper.
+pub fn json(text: &str, deepest: usize) -> Result<Node, SyntaxError> {
     let raw: &RawValue = serde_json::from_str(text).map_err(|error| syntax_error(text, text, &error))?;
-    json_node(text, raw, 0)
+    json_node(text, raw, deepest.min(MAX_DEPTH))
 }
 
 /// serde_json lends every value as a slice of the text; where the slice begins is where the value stands.
-fn json_node(text: &str, raw: &RawValue, depth: usize) -> Result<Node, SyntaxError> {
+fn json_node(text: &str, raw: &RawValue, deeper: usize) -> Result<Node, SyntaxError> {
     let slice = raw.get();
     let offset = offset_in(text, slice);
     let fail = |error: serde_json::Error| syntax_error(text, slice, &error);
     let kind = match slice.as_bytes().first() {
-        Some(b'{' | b'[') if depth == MAX_DEPTH => {
-            let message =
-                format!("lists and tables are nested deeper than {MAX_DEPTH}; rubrics need five levels");
+        Some(b'{' | b'[') if deeper == 0 => {
+            let message = "lists and tables are nested deeper than anything that is read here".to_owned();
             return Err(SyntaxError { offset, message });
         }
         Some(b'{') => {
@@ -142,7 +165,7 @@ fn json_node(text: &str, raw: &RawValue, depth: usize) -> Result<Node, SyntaxErr
             for (key, raw) in pairs.0 {
                 let key_offset =
                     text.get(after..).and_then(|rest| rest.find('"')).map_or(after, |quote| after + quote);
-                let value = json_node(text, raw, depth + 1)?;
+                let value = json_node(text, raw, deeper - 1)?;
                 after = value.offset + raw.get().len();
                 entries.push(Entry { key, key_offset, value });
             }
@@ -151,12 +174,12 @@ fn json_node(text: &str, raw: &RawValue, depth: usize) -> Result<Node, SyntaxErr
         Some(b'[') => {
             let items: Vec<&RawValue> = serde_json::from_str(slice).map_err(fail)?;
             Kind::List(
-                items.into_iter().map(|raw| json_node(text, raw, depth + 1)).collect::<Result<_, _>>()?,
+                items.into_iter().map(|raw| json_node(text, raw, deeper - 1)).collect::<Result<_, _>>()?,
             )
         }
         Some(b'"') => Kind::Text(serde_json::from_str(slice).map_err(fail)?),
         Some(b'n') => Kind::Null,
-        Some(b't' | b'f') => Kind::Other("true or false"),
+        Some(first @ (b't' | b'f')) => Kind::Flag(*first == b't'),
         // The grammar of JSON's numbers, which has been checked, lies within that of Rust's, which is read exactly.
         _ => slice.parse().map_or(Kind::Other("a number that cannot be read"), |number| {
             Kind::Number(number, slice.to_owned())

@@ -86,7 +86,7 @@ fn is_angle_slot(inside: &str) -> bool {
 /// Whether a text is a path or file name rather than content: one line without white space that ends like a
 /// file or begins like a path, or one line with white space that ends like a file and begins like a path or is of at most
 /// three words with a separator in them.
-pub(crate) fn looks_like_path(text: &str) -> bool {
+pub fn looks_like_path(text: &str) -> bool {
     let text = text.trim();
     let lower = text.to_lowercase();
     let ends_like_file =
@@ -103,7 +103,7 @@ pub(crate) fn looks_like_path(text: &str) -> bool {
 
 /// The candidate that a misspelt name most likely meant, if one is near enough: compared by
 /// [`plain`] form, at most a third of the characters changed, or the name being the beginning or end of the candidate.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = plain(name);
     // Nothing so long is a misspelling of a known name; this bounds the work.
     if name.is_empty() || name.len() > 100 {
@@ -127,9 +127,9 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// An id made from a name: lower-case letters and digits, everything between them one `_`; at most 64
-/// characters; empty if the name has neither letter nor digit.
-pub(crate) fn slug(name: &str) -> String {
+/// The id that [`read`](crate::read) makes from a name: lower-case letters and digits, everything between them one
+/// `_`; at most 64 characters; empty if the name has neither letter nor digit.
+pub fn slug(name: &str) -> String {
     let mut id = String::new();
     let mut count = 0;
     for character in name.chars().flat_map(char::to_lowercase) {

@@ -79,6 +79,12 @@ fn write_rubric(out: &mut String, rubric: &Rubric, index: usize) -> std::fmt::Re
     if let Some(question) = &rubric.question {
         writeln!(out, "question = {}", quoted(question))?;
     }
+    if rubric.weight != 1.0 {
+        writeln!(out, "weight = {}", number(rubric.weight))?;
+    }
+    if let Some(condition) = &rubric.not_applicable {
+        writeln!(out, "not_applicable = {}", quoted(condition))?;
+    }
     let Some(scale) = even_scale(&rubric.options) else {
         for option in &rubric.options {
             writeln!(out, "\n[[rubric.option]]")?;
@@ -86,6 +92,9 @@ fn write_rubric(out: &mut String, rubric: &Rubric, index: usize) -> std::fmt::Re
             writeln!(out, "value = {}", number(option.value))?;
             if let Some(description) = &option.description {
                 writeln!(out, "description = {}", quoted(description))?;
+            }
+            if !option.examples.is_empty() {
+                writeln!(out, "examples = {}", list(&option.examples))?;
             }
         }
         return Ok(());
@@ -96,12 +105,32 @@ fn write_rubric(out: &mut String, rubric: &Rubric, index: usize) -> std::fmt::Re
     }
     for option in &rubric.options {
         if let Some(description) = &option.description {
-            let bare = option.label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-            let key = if bare { option.label.clone() } else { quoted(&option.label) };
-            writeln!(out, "{key} = {}", quoted(description))?;
+            writeln!(out, "{} = {}", key(&option.label), quoted(description))?;
         }
     }
+    if rubric.options.iter().any(|option| !option.examples.is_empty()) {
+        writeln!(out, "\n[rubric.examples]")?;
+    }
+    for option in rubric.options.iter().filter(|option| !option.examples.is_empty()) {
+        writeln!(out, "{} = {}", key(&option.label), list(&option.examples))?;
+    }
     Ok(())
+}
+
+/// A TOML key.
+fn key(label: &str) -> String {
+    let bare = label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    if bare { label.to_owned() } else { quoted(label) }
+}
+
+/// A TOML list of texts, each on a line of its own where there are several.
+fn list(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    if texts.len() == 1 {
+        format!("[{}]", texts.join(""))
+    } else {
+        format!("[\n    {},\n]", texts.join(",\n    "))
+    }
 }
 
 /// The scale, as TOML, of which exactly these options would be made, descriptions aside.

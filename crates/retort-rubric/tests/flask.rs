@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use retort_rubric::{
-    Ability, Difficulty, DifficultyVariant, Domain, Format, SelectError, Severity, Skill, builtin, read,
+    Ability, Difficulty, DifficultyVariant, Domain, Format, SelectError, Skill, builtin, overall, read,
     select,
 };
 
@@ -31,7 +31,7 @@ fn the_file_reads_without_a_finding_and_matches_the_skills() {
 /// The whole rubric is in the prompt of a 135M model twelve times per judgement.
 #[test]
 fn every_text_keeps_to_its_budget_of_words() {
-    for rubric in builtin() {
+    for rubric in builtin().iter().chain([overall()]) {
         let id = &rubric.id;
         let levels: Vec<usize> = rubric
             .options
@@ -43,17 +43,20 @@ fn every_text_keeps_to_its_budget_of_words() {
         let total = words(&rubric.criterion) + levels.iter().sum::<usize>();
         assert!(total <= 85, "{id}: {total} words in all");
         assert!(rubric.question.as_deref().is_some_and(|q| words(q) <= 20), "{id}: question");
+        let condition = rubric.not_applicable.as_deref().unwrap_or_default();
+        assert!(words(condition) <= 15, "{id}: condition of {}", words(condition));
     }
 }
 
 #[test]
 fn no_two_texts_are_the_same() {
     let mut seen = BTreeSet::new();
-    for rubric in builtin() {
+    for rubric in builtin().iter().chain([overall()]) {
         assert!(seen.insert(&rubric.criterion), "{}", rubric.criterion);
         for option in &rubric.options {
             assert!(seen.insert(option.description.as_ref().unwrap()), "{:?}", option.description);
         }
+        assert!(rubric.not_applicable.iter().all(|condition| seen.insert(condition)), "{}", rubric.id);
     }
 }
 
@@ -130,7 +133,7 @@ fn skills_are_selected_by_id_or_name() {
 
 #[test]
 fn a_wrong_skill_is_answered_with_the_list_and_the_nearest() {
-    const LIST: &str = "logical_robustness, logical_correctness, logical_efficiency, factuality, commonsense_understanding, comprehension, insightfulness, completeness, metacognition, readability, conciseness, harmlessness";
+    const LIST: &str = "logical_robustness, logical_correctness, logical_efficiency, factuality, commonsense_understanding, comprehension, insightfulness, completeness, metacognition, readability, conciseness, harmlessness, overall";
     let error = |names: &str| select(names).unwrap_err().to_string();
     assert_eq!(
         error("readability,harmlesness"),
@@ -150,18 +153,46 @@ fn a_wrong_skill_is_answered_with_the_list_and_the_nearest() {
     assert_eq!(error(""), format!("no skill is named; write “all” or some of: {LIST}"));
 }
 
-/// Taken from this program's first version: records name rubrics by these hashes, so that a change of wording or
-/// of the canonical form has to be meant.
+/// Taken from this program: records name rubrics by these hashes, so that a change of wording or of the canonical form
+/// has to be meant. Those of the five skills without a condition are those of its first version.
 #[test]
 fn the_hashes_of_the_built_in_rubrics_change_on_purpose_only() {
-    let hashes: Vec<String> =
-        builtin().iter().map(|rubric| format!("{} {}", rubric.sha256(), rubric.id)).collect();
+    let hashes: Vec<String> = builtin()
+        .iter()
+        .chain([overall()])
+        .map(|rubric| format!("{} {}", rubric.sha256(), rubric.id))
+        .collect();
     insta::assert_snapshot!(hashes.join("\n"));
 }
 
 #[test]
 fn the_built_in_rubrics_pass_their_own_check() {
-    for rubric in builtin() {
-        assert!(rubric.check().iter().all(|problem| problem.severity != Severity::Error), "{}", rubric.id);
+    for rubric in builtin().iter().chain([overall()]) {
+        assert_eq!(rubric.check(), [], "{}", rubric.id);
     }
+}
+
+/// FLASK lets a rater answer “N/A” for a skill that an instruction leaves nothing to judge by (Ye et al. 2024,
+/// appendix). How a response reads, whether it keeps to the point, to the instruction and to what is safe can always
+/// be judged.
+#[test]
+fn what_can_always_be_judged_has_no_condition() {
+    for rubric in builtin() {
+        let always = ["comprehension", "completeness", "readability", "conciseness", "harmlessness"];
+        assert_eq!(rubric.not_applicable.is_none(), always.contains(&rubric.id.as_str()), "{}", rubric.id);
+    }
+    assert_eq!(overall().not_applicable, None);
+}
+
+#[test]
+fn the_overall_rating_stands_apart_from_the_skills() {
+    let rubric = overall();
+    assert_eq!((rubric.id.as_str(), rubric.ability, rubric.weight), ("overall", None, 1.0));
+    assert_eq!(
+        rubric.options.iter().map(|option| option.value).collect::<Vec<_>>(),
+        [1.0, 2.0, 3.0, 4.0, 5.0]
+    );
+    assert_eq!(select("Overall").unwrap(), std::slice::from_ref(rubric));
+    assert_eq!(select("all,overall").unwrap().len(), 13);
+    assert!(select("all").unwrap().iter().all(|rubric| rubric.id != "overall"));
 }

@@ -30,20 +30,22 @@ fn options() -> impl Strategy<Value = Vec<RubricOption>> {
         },
     );
     let free = prop::collection::vec(("[a-zA-Z0-9 .\"-]{1,12}", -1e9..1e9), 2..8);
-    (prop_oneof![even, free], prop::collection::vec(prop::option::of(text()), 12)).prop_map(
-        |(mut scale, descriptions)| {
+    (
+        prop_oneof![even, free],
+        prop::collection::vec((prop::option::of(text()), prop::collection::vec(text(), 0..3)), 12),
+    )
+        .prop_map(|(mut scale, descriptions)| {
             scale.sort_by(|a, b| a.1.total_cmp(&b.1));
             scale
                 .into_iter()
                 .zip(descriptions)
-                .map(|((label, value), description)| RubricOption {
-                    label: label.trim().to_owned(),
-                    value,
+                .map(|((label, value), (description, examples))| RubricOption {
                     description,
+                    examples,
+                    ..RubricOption::new(label.trim(), value)
                 })
                 .collect()
-        },
-    )
+        })
 }
 
 fn rubric() -> impl Strategy<Value = Rubric> {
@@ -53,14 +55,18 @@ fn rubric() -> impl Strategy<Value = Rubric> {
         prop::option::of(prop::sample::select(Ability::ALL.to_vec())),
         text(),
         prop::option::of(text()),
+        prop_oneof![Just(1.0), (-10_i32..10).prop_map(f64::from), -1e9..1e9],
+        prop::option::of(text()),
         options(),
     )
-        .prop_map(|(id, name, ability, criterion, question, options)| Rubric {
+        .prop_map(|(id, name, ability, criterion, question, weight, not_applicable, options)| Rubric {
             id,
             name: name.replace(char::is_control, " ").trim().to_owned(),
             ability,
             criterion,
             question,
+            weight,
+            not_applicable,
             options,
         })
         .prop_filter("valid", |rubric| rubric.validate().is_ok())

@@ -6,20 +6,24 @@
 #![deny(missing_docs)]
 
 mod source;
+mod utf16;
+mod vocabulary;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use js_sys::{Error, Function, Reflect};
+use retort_checklist::{Checklist, Item, Wanted};
 use retort_judge::{
-    AdapterIdentity, JudgeError, ModelIdentity, Observer, Planned, Record, Request, RewardRecord,
-    RewardRequest, RubricVerdict, RunContext, Truncation, Wording,
+    AdapterIdentity, AnnotationRecord, AnnotationRequest, DEFAULT_ORDERS, ItemVerdict, JudgeError,
+    MAX_ITEMS_PER_SKILL, ModelIdentity, Observer, Planned, Record, Request, RewardRecord, RewardRequest,
+    RubricVerdict, RunContext, Truncation, Wording, WriteObserver, WriteRequest,
 };
 use retort_lm::config::Head;
 use retort_lm::{
     Adapter, AnyBackend, BackendChoice, BackendKind, ByteSource, Flow, LmError, LoadProgress, Model,
 };
-use retort_rubric::Rubric;
+use retort_rubric::{Annotation, Rubric, Skill};
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use wasm_bindgen::prelude::*;
@@ -43,6 +47,9 @@ extern "C" {
     /// `JudgeRecord` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "JudgeRecord")]
     pub type JsJudgeRecord;
+    /// `Vocabulary` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Vocabulary")]
+    pub type JsVocabulary;
     /// `Rubric[]` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "Rubric[]")]
     pub type JsRubrics;
@@ -55,6 +62,36 @@ extern "C" {
     /// `RewardRecord` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "RewardRecord")]
     pub type JsRewardRecord;
+    /// `Annotated` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Annotated")]
+    pub type JsAnnotated;
+    /// `AnnotateRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "AnnotateRequest")]
+    pub type JsAnnotateRequest;
+    /// `AnnotationRecord` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "AnnotationRecord")]
+    pub type JsAnnotationRecord;
+    /// `ChecklistRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "ChecklistRequest")]
+    pub type JsChecklistRequest;
+    /// `Checklist` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Checklist")]
+    pub type JsChecklist;
+    /// `ChecklistReading` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "ChecklistReading")]
+    pub type JsChecklistReading;
+    /// `Rubric` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Rubric")]
+    pub type JsRubric;
+    /// `WriteItemsRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "WriteItemsRequest")]
+    pub type JsWriteItemsRequest;
+    /// `WrittenItems` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "WrittenItems")]
+    pub type JsWrittenItems;
+    /// A listener for `WriteEvent`.
+    #[wasm_bindgen(typescript_type = "(event: WriteEvent) => void")]
+    pub type OnWritten;
     /// A listener for `LoadProgress`.
     #[wasm_bindgen(typescript_type = "(progress: LoadProgress) => void")]
     pub type OnProgress;
@@ -171,9 +208,79 @@ struct JudgeRequest {
     #[serde(default)]
     reference: Option<String>,
     rubrics: Vec<Rubric>,
+    #[serde(default)]
+    checklist: Option<Checklist>,
+    #[serde(default)]
+    annotation: Option<Annotation>,
     /// An option, since callers write `wording: undefined` for an absent one.
     #[serde(default)]
     wording: Option<Wording>,
+}
+
+#[derive(Deserialize)]
+struct Annotate {
+    instruction: String,
+    #[serde(default)]
+    seed: Option<u64>,
+    #[serde(default)]
+    orders: Option<usize>,
+    #[serde(default)]
+    with_words: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct MakeChecklist {
+    instruction: String,
+    #[serde(default)]
+    reference: Option<String>,
+    skills: Vec<Skill>,
+    form: Form,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Form {
+    Full,
+    Hard,
+}
+
+#[derive(Serialize)]
+struct ChecklistReading {
+    checklist: Checklist,
+    warnings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct WriteItems {
+    instruction: String,
+    #[serde(default)]
+    reference: Option<String>,
+    skills: Vec<Skill>,
+    #[serde(default)]
+    per_skill: Option<usize>,
+    #[serde(default)]
+    existing: Option<Vec<Item>>,
+    #[serde(default)]
+    temperature: Option<f32>,
+    #[serde(default)]
+    seed: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct WrittenItems<'a> {
+    items: &'a [Item],
+    dropped: Vec<String>,
+    truncations: &'a [Truncation],
+    cancelled: bool,
+    failure: Option<String>,
+    notices: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum WriteEvent<'a> {
+    Progress { done: usize, total: usize },
+    Item { item: &'a Item },
 }
 
 #[derive(Deserialize)]
@@ -194,6 +301,7 @@ enum JudgeEvent<'a> {
     Planned { questions: usize, truncations: &'a [Truncation] },
     Progress { done_tokens: usize, total_tokens: usize },
     Verdict { index: usize, verdict: &'a RubricVerdict },
+    Item { index: usize, verdict: &'a ItemVerdict },
 }
 
 /// A loaded model that judges.
@@ -306,15 +414,98 @@ impl Engine {
         on_event: OnEvent,
         cancel: &Cancel,
     ) -> Result<JsJudgeRecord, Error> {
-        let JudgeRequest { prompt, response, reference, rubrics, wording } =
+        let JudgeRequest { prompt, response, reference, rubrics, checklist, annotation, wording } =
             from_js(request.into(), "request")?;
-        let request = Request { prompt, response, reference, rubrics, wording: wording.unwrap_or_default() };
-        let mut listener = Listener { on_event: Function::from(JsValue::from(on_event)), cancel };
+        let request = Request {
+            prompt,
+            response,
+            reference,
+            rubrics,
+            checklist,
+            annotation,
+            wording: wording.unwrap_or_default(),
+        };
+        let on_event = Function::from(JsValue::from(on_event));
+        let mut listener = Listener { on_event, cancel, response: &request.response };
         let start = js_sys::Date::now();
         let judgement =
             retort_judge::judge(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
         let run = self.context(start);
-        to_js(&Record::new(&request, &judgement, run)).map(JsCast::unchecked_into)
+        let mut record = Record::new(&request, &judgement, run);
+        for item in record.checklist.iter_mut().flat_map(|checklist| &mut checklist.items) {
+            utf16::item(item, &request.response);
+        }
+        to_js(&record).map(JsCast::unchecked_into)
+    }
+
+    /// Lets the model say what an instruction needs. Progress is told to `on_progress`. A cancelled run is no error: its
+    /// record says what was ready.
+    ///
+    /// # Errors
+    /// A `RetortError` where nothing was found at all.
+    pub async fn annotate(
+        &mut self,
+        request: JsAnnotateRequest,
+        on_progress: OnTokens,
+        cancel: &Cancel,
+    ) -> Result<JsAnnotationRecord, Error> {
+        let Annotate { instruction, seed, orders, with_words } = from_js(request.into(), "request")?;
+        let words = with_words.unwrap_or(false).then(|| retort_annotate::explain(&instruction));
+        let request = AnnotationRequest {
+            seed: seed.unwrap_or_default(),
+            orders: orders.unwrap_or(DEFAULT_ORDERS),
+            words,
+            ..AnnotationRequest::new(instruction)
+        };
+        let mut listener = TokenListener { on_progress: Function::from(JsValue::from(on_progress)), cancel };
+        let start = js_sys::Date::now();
+        let found =
+            retort_judge::annotate(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
+        let run = self.context(start);
+        let mut record =
+            AnnotationRecord::new(&request.instruction, request.words.clone(), Some((&found, run)));
+        if let Some(words) = &mut record.words {
+            utf16::evidence(words, &request.instruction);
+        }
+        to_js(&record).map(JsCast::unchecked_into)
+    }
+
+    /// Lets the model write items for a checklist, for each skill some. Items are told to `on_event` as they come. What
+    /// was ready when it is cancelled or fails stands.
+    ///
+    /// # Errors
+    /// A `RetortError` where nothing was written at all.
+    pub async fn write_items(
+        &mut self,
+        request: JsWriteItemsRequest,
+        on_event: OnWritten,
+        cancel: &Cancel,
+    ) -> Result<JsWrittenItems, Error> {
+        let WriteItems { instruction, reference, skills, per_skill, existing, temperature, seed } =
+            from_js(request.into(), "request")?;
+        let request = WriteRequest {
+            prompt: instruction,
+            reference,
+            skills,
+            per_skill: per_skill.unwrap_or(MAX_ITEMS_PER_SKILL),
+            existing: existing.unwrap_or_default(),
+            temperature: temperature.unwrap_or_default(),
+            seed: seed.unwrap_or_default(),
+        };
+        let mut listener = WriteListener { on_event: Function::from(JsValue::from(on_event)), cancel };
+        let written =
+            retort_judge::write_items(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
+        let dropped =
+            written.dropped.iter().map(|dropped| format!("{} ({})", dropped.text, dropped.reason)).collect();
+        to_js(&WrittenItems {
+            items: &written.items,
+            dropped,
+            truncations: &written.truncations,
+            cancelled: written.cancelled,
+            failure: written.failure.as_ref().map(ToString::to_string),
+            notices: self.model.take_notices(),
+        })
+        .map(JsCast::unchecked_into)
     }
 
     /// Reads the model's own head at the end of each response to the prompt: what a reward model or classifier is for.
@@ -365,6 +556,7 @@ impl Engine {
 struct Listener<'a> {
     on_event: Function,
     cancel: &'a Cancel,
+    response: &'a str,
 }
 
 impl Observer for Listener<'_> {
@@ -382,6 +574,40 @@ impl Observer for Listener<'_> {
 
     fn verdict(&mut self, index: usize, verdict: &RubricVerdict) {
         emit(&self.on_event, &JudgeEvent::Verdict { index, verdict });
+    }
+
+    fn item(&mut self, index: usize, verdict: &ItemVerdict) {
+        let mut verdict = verdict.clone();
+        utf16::item(&mut verdict, self.response);
+        emit(&self.on_event, &JudgeEvent::Item { index, verdict: &verdict });
+    }
+}
+
+struct TokenListener<'a> {
+    on_progress: Function,
+    cancel: &'a Cancel,
+}
+
+impl Observer for TokenListener<'_> {
+    fn progress(&mut self, done_tokens: usize, total_tokens: usize) -> Flow {
+        emit(&self.on_progress, &TokenProgress { done_tokens, total_tokens });
+        self.cancel.flow()
+    }
+}
+
+struct WriteListener<'a> {
+    on_event: Function,
+    cancel: &'a Cancel,
+}
+
+impl WriteObserver for WriteListener<'_> {
+    fn progress(&mut self, done: usize, total: usize) -> Flow {
+        emit(&self.on_event, &WriteEvent::Progress { done, total });
+        self.cancel.flow()
+    }
+
+    fn item(&mut self, item: &Item) {
+        emit(&self.on_event, &WriteEvent::Item { item });
     }
 }
 
@@ -421,6 +647,77 @@ pub fn builtin_rubrics() -> Result<JsRubrics, Error> {
     to_js(&retort_rubric::builtin()).map(JsCast::unchecked_into)
 }
 
+/// FLASK's skill-agnostic baseline: one rating of the whole response.
+///
+/// # Errors
+/// Never in practice: only if the browser refuses to make an object.
+#[wasm_bindgen]
+pub fn overall_rubric() -> Result<JsRubric, Error> {
+    to_js(retort_rubric::overall()).map(JsCast::unchecked_into)
+}
+
+/// What an instruction needs by its words alone, and which words say so.
+///
+/// # Errors
+/// Never in practice: only if the browser refuses to make an object.
+#[wasm_bindgen]
+pub fn annotate(instruction: &str) -> Result<JsAnnotated, Error> {
+    let mut found = retort_annotate::explain(instruction);
+    utf16::evidence(&mut found, instruction);
+    to_js(&found).map(JsCast::unchecked_into)
+}
+
+/// Makes a checklist for an instruction without a model. It has no items where nothing can be looked for.
+///
+/// # Errors
+/// A `RetortError` with the code `data` for a request of another shape.
+#[wasm_bindgen]
+pub fn generate_checklist(request: JsChecklistRequest) -> Result<JsChecklist, Error> {
+    let MakeChecklist { instruction, reference, skills, form } = from_js(request.into(), "request")?;
+    let wanted = Wanted {
+        reference: reference.as_deref().filter(|text| !text.trim().is_empty()),
+        skills: &skills,
+        ..Wanted::of(&instruction)
+    };
+    let checklist = match form {
+        Form::Full => retort_checklist::generate(&wanted),
+        Form::Hard => retort_checklist::hard(&wanted),
+    };
+    to_js(&checklist).map(JsCast::unchecked_into)
+}
+
+/// Reads a checklist from TOML or JSON. `name` is the file's name, for messages.
+///
+/// # Errors
+/// A `RetortError` with the code `invalid_checklist`, whose message lists every mistake with its line and column.
+#[wasm_bindgen]
+pub fn read_checklist(text: &str, name: &str) -> Result<JsChecklistReading, Error> {
+    let reading = retort_checklist::read_checklist(text, name)
+        .map_err(|error| retort_error("invalid_checklist", &error.to_string()))?;
+    let warnings = reading.warnings.iter().map(ToString::to_string).collect();
+    to_js(&ChecklistReading { checklist: reading.checklist, warnings }).map(JsCast::unchecked_into)
+}
+
+/// A checklist as the text of a file, `toml` or `json`, that `read_checklist` reads back.
+///
+/// # Errors
+/// A `RetortError` with the code `invalid_checklist`, whose message names every item and field that is wrong.
+#[wasm_bindgen]
+pub fn write_checklist(checklist: JsChecklist, format: &str) -> Result<String, Error> {
+    let checklist: Checklist = from_js(checklist.into(), "checklist")?;
+    let written = match format {
+        "toml" => checklist.to_toml(),
+        "json" => checklist.to_json(),
+        other => {
+            return Err(retort_error(
+                "data",
+                &format!("the format {other:?} is not known; give toml or json"),
+            ));
+        }
+    };
+    written.map_err(|error| retort_error("invalid_checklist", &error.to_string()))
+}
+
 /// Reads rubrics from TOML or JSON. `name` is the file's name, for messages.
 ///
 /// # Errors
@@ -430,6 +727,15 @@ pub fn read_rubrics(text: &str, name: &str) -> Result<JsRubrics, Error> {
     let reading = retort_rubric::read(text, name, retort_rubric::Format::Auto)
         .map_err(|error| retort_error("invalid_rubric", &error.to_string()))?;
     to_js(&reading.rubrics).map(JsCast::unchecked_into)
+}
+
+/// Skills, domains and levels of difficulty, with their names for people.
+///
+/// # Errors
+/// Never in practice: only if the browser refuses to make an object.
+#[wasm_bindgen]
+pub fn vocabulary() -> Result<JsVocabulary, Error> {
+    to_js(&vocabulary::all()).map(JsCast::unchecked_into)
 }
 
 /// The version of Retort.

@@ -77,6 +77,8 @@ export interface RubricOption {
   /** What the answer is worth. */
   value: number;
   description: string | null;
+  /** Responses, or parts of them, that deserve this answer. */
+  examples?: string[];
 }
 
 export interface Rubric {
@@ -87,15 +89,118 @@ export interface Rubric {
   criterion: string;
   /** The same criterion as a short question, or null. */
   question: string | null;
+  /** How much it counts beside others: 1 where it is absent, never 0, below 0 for points against. */
+  weight?: number;
+  /** When it does not apply; "N/A" is offered where it is given. */
+  not_applicable?: string;
   /** The scale, lowest value first. */
   options: RubricOption[];
 }
+
+/** One of FLASK's twelve skills, by id. */
+export type SkillId =
+  | "logical_robustness"
+  | "logical_correctness"
+  | "logical_efficiency"
+  | "factuality"
+  | "commonsense_understanding"
+  | "comprehension"
+  | "insightfulness"
+  | "completeness"
+  | "metacognition"
+  | "readability"
+  | "conciseness"
+  | "harmlessness";
+
+export type DifficultyId =
+  | "simple_lifestyle"
+  | "advanced_lifestyle"
+  | "formal_education"
+  | "major_level"
+  | "expert_level";
+
+export interface DomainLabel {
+  /** An id of `Vocabulary.domains`. */
+  domain: string;
+  /** One of that domain's sub-domains, or null. */
+  subdomain: string | null;
+}
+
+/** What an instruction asks of whoever answers it (FLASK's metadata). */
+export interface Annotation {
+  /** Most important first, each once; FLASK chooses three. */
+  skills: SkillId[];
+  /** None, one, or two where the instruction is ambiguous. */
+  domains: DomainLabel[];
+  difficulty: DifficultyId | null;
+  by: "code" | "model" | "person" | "file";
+}
+
+/** Everything that an annotation may say, with its names for people. */
+export interface Vocabulary {
+  skills: { id: SkillId; name: string; ability: string }[];
+  domains: { id: string; name: string; subdomains: string[]; variant: "general" | "maths" | "coding" }[];
+  difficulties: { id: DifficultyId; level: number; name: string; definitions: Record<"general" | "maths" | "coding", string> }[];
+}
+
+/** What code verifies, as data; see retort-checklist's `Constraint`. */
+export type Constraint = { kind: string; [field: string]: unknown };
+
+export interface ChecklistItem {
+  /** Unique within its checklist: letters, digits, `_`, `-`, `.`. */
+  id: string;
+  /** One question on one line whose answer "yes" is good. */
+  question: string;
+  origin: "constraint" | "request" | "reference" | "skill" | "model" | "person";
+  skill?: SkillId;
+  /** 1 where it is absent; never 0; below 0 for what should not be there. */
+  weight?: number;
+  /** "yes_no" where it is absent; "one_to_five" compares with the reference. */
+  answer?: "yes_no" | "one_to_five";
+  /** Code verifies it; without one the model is asked. */
+  constraint?: Constraint;
+  /** The item applies only if this holds: a clause behind "if". */
+  condition?: string;
+  /** The passage that it was made from. */
+  passage?: string;
+}
+
+export interface Checklist {
+  name?: string;
+  instruction_sha256?: string;
+  items: ChecklistItem[];
+}
+
+export interface Finding {
+  verdict: "met" | "not_met" | "not_applicable";
+  count?: number;
+  /** A sentence for people. */
+  sentence: string;
+  /** Ranges of the response that show it, in UTF-16 units as JavaScript counts; absent where there are none. */
+  evidence?: { start: number; end: number }[];
+}
+
+export interface ItemVerdictBase {
+  item_id: string;
+  question: string;
+  origin: ChecklistItem["origin"];
+  skill: SkillId | null;
+  weight: number;
+  answer: "yes_no" | "one_to_five";
+}
+
+/** Code verified it, or the model was asked: of yes or no, `expected` is the probability of yes. */
+export type ItemVerdict = ItemVerdictBase & ({ by: "code"; finding: Finding } | { by: "model"; verdict: Verdict });
 
 export interface JudgeRequest {
   prompt: string;
   response: string;
   reference?: string;
+  /** At least one where there is no checklist. */
   rubrics: Rubric[];
+  checklist?: Checklist;
+  /** Kept in the record, so that reports can group by it. */
+  annotation?: Annotation;
   /**
    * How much of each rubric the model reads: all of it ("full", where nothing is said), or only its short question,
    * for a model that was trained on the rubrics.
@@ -130,6 +235,8 @@ export type Verdict =
       mass: number;
       method: "option_probabilities";
       truncated: boolean;
+      /** The share of "N/A" where it was offered, 0 to 0.5; the distribution leaves it out. */
+      not_applicable?: number;
     }
   | { kind: "unscored"; code: string; message: string };
 
@@ -143,7 +250,9 @@ export interface RubricVerdict {
 export type JudgeEvent =
   | { kind: "planned"; questions: number; truncations: Truncation[] }
   | { kind: "progress"; done_tokens: number; total_tokens: number }
-  | { kind: "verdict"; index: number; verdict: RubricVerdict };
+  | { kind: "verdict"; index: number; verdict: RubricVerdict }
+  /** `index` is the item's place in the checklist; what code verifies comes first. */
+  | { kind: "item"; index: number; verdict: ItemVerdict };
 
 export interface ModelIdentity {
   name: string;
@@ -164,12 +273,138 @@ export interface JudgeRecord {
   orders: string[];
   /** Absent where the model read the rubrics in full. */
   wording?: "short";
+  annotation?: Annotation;
   verdicts: RubricVerdict[];
+  /** Its questions may quote the prompt, its findings the response. */
+  checklist?: {
+    name: string | null;
+    sha256: string;
+    items: ItemVerdict[];
+    score: ChecklistScore;
+    /** Items answered yes or no apart from those answered 1 to 5; absent where all are answered alike. */
+    by_form?: ["yes_no" | "one_to_five", ChecklistScore][];
+  };
   truncations: Truncation[];
   /** What happened on the way that a person should know, such as a GPU that failed in mid-run. */
   notices: string[];
   timings: { total_ms: number; tokens: number; tokens_reused: number };
   cancelled: boolean;
+}
+
+/** All items of a checklist together, or those of one skill. */
+export interface ChecklistScore {
+  /** 0 to 1: the weighted share of what was found; null, with `why_none`, where nothing could be decided. */
+  score: number | null;
+  why_none?: "empty" | "nothing_applies" | "nothing_scored" | "no_positive_weight";
+  /** Items that code verified. */
+  verified: number;
+  /** Items that the model judged. */
+  judged: number;
+  not_applicable: number;
+  unscored: number;
+  /** Of the verified ones, those that are met. */
+  verified_met: number;
+  /** Of the judged ones, those with a value above one half. */
+  judged_met: number;
+  by_skill?: [SkillId, ChecklistScore][];
+}
+
+export interface ChecklistRequest {
+  instruction: string;
+  reference?: string;
+  /** Skills that get items of their own; may be empty. */
+  skills: SkillId[];
+  /** "full": everything that can be looked for. "hard": at most five questions scored 1 to 5 against the reference. */
+  form: "full" | "hard";
+}
+
+/** Items that the model is to write: a suggestion, as good as the model is. */
+export interface WriteItemsRequest {
+  instruction: string;
+  reference?: string;
+  /** At least one. */
+  skills: SkillId[];
+  /** 1 to 5, as in FLASK-Hard; 5 where it is absent. */
+  per_skill?: number;
+  /** What is asked already is not written again. */
+  existing?: ChecklistItem[];
+  /** 0 (where it is absent) takes the most probable words. */
+  temperature?: number;
+  seed?: number;
+}
+
+export type WriteEvent =
+  | { kind: "progress"; done: number; total: number }
+  | { kind: "item"; item: ChecklistItem };
+
+export interface WrittenItems {
+  items: ChecklistItem[];
+  /** What the model wrote that is no item, with the reason. */
+  dropped: string[];
+  truncations: Truncation[];
+  cancelled: boolean;
+  /** What stopped it, in words; the items that were ready stand. */
+  failure: string | null;
+  notices: string[];
+}
+
+/** A checklist from a file. */
+export interface ChecklistReading {
+  checklist: Checklist;
+  /** What is doubtful, each with its line and column. */
+  warnings: string[];
+}
+
+/** One thing that was seen in an instruction. */
+export type AnnotationEvidence = {
+  /** Where it stands, in UTF-16 units; empty where it is a property of the whole. */
+  range: { start: number; end: number };
+  /** The words as they stand there, or the property. */
+  words: string;
+  /** Why, as the end of a sentence that begins with the words. */
+  reason: string;
+  /** How strongly; of difficulty in levels, down if negative. */
+  weight: number;
+} & ({ for: "domain"; what: DomainLabel } | { for: "skill"; what: SkillId } | { for: "difficulty" });
+
+/** What the words of an instruction say about it, and which words. */
+export interface Annotated {
+  annotation: Annotation;
+  /** The weightiest first. */
+  evidence: AnnotationEvidence[];
+  /** In the order of `Vocabulary.domains` and `.skills`; comparable within one instruction only. */
+  domain_scores: number[];
+  skill_scores: number[];
+  /** 1 to 5, before it was rounded to a level. */
+  difficulty_estimate: number | null;
+}
+
+/** What the model is to say of an instruction. */
+export interface AnnotateRequest {
+  instruction: string;
+  /** Chooses the orders in which lists are offered; below 2^53. 0 where it is absent. */
+  seed?: number;
+  /** In how many orders each list is offered. */
+  orders?: number;
+  /** Whether the words' evidence is weighed together with the model's probabilities. */
+  with_words?: boolean;
+}
+
+/** What a model says of an instruction: the same JSON that `retort annotate --json` prints. */
+export interface AnnotationRecord {
+  format: string;
+  version: string;
+  task: string;
+  instruction_sha256: string;
+  annotation: Annotation;
+  words: Annotated | null;
+  by_model: {
+    model: ModelIdentity;
+    backend: "gpu" | "cpu";
+    device: string;
+    seed: number;
+    [field: string]: unknown;
+  } | null;
 }
 
 /** Responses to one prompt, to be scored by the model's own head. */

@@ -112,7 +112,8 @@ impl Contender {
                 texts::texts(self.model()?, response_tokens, path_tokens, &first(rubrics), wording)
             }
             Ask::Judge { prompt, response, rubrics, wording, apart } => {
-                let request = Request { prompt, response, reference: None, rubrics: first(rubrics), wording };
+                let request =
+                    Request { prompt, response, rubrics: first(rubrics), wording, ..Request::default() };
                 judged(self.model()?, &request, apart)
             }
             Ask::Prefill { tokens, gpu: false } => {

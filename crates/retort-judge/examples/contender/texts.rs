@@ -4,8 +4,8 @@ use std::error::Error;
 
 use retort_judge::{NoObserver, Request, Wording, judge};
 use retort_lm::{
-    Answer, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments, Turn,
-    Usage, Watch,
+    Answer, Exchange, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments, Turn, Usage,
+    Watch,
 };
 use retort_rubric::Rubric;
 use serde_json::{Value, json};
@@ -75,7 +75,8 @@ impl Prompts {
         wording: Wording,
     ) -> Result<Self, Box<dyn Error>> {
         let (prompt, rubrics) = (PROMPT.to_owned(), rubrics.to_vec());
-        let request = Request { prompt, response: response.to_owned(), reference: None, rubrics, wording };
+        let request =
+            Request { prompt, response: response.to_owned(), rubrics, wording, ..Request::default() };
         let mut listener = Listener { model, tree: None };
         pollster::block_on(judge(&mut listener, &request, &mut NoObserver))?;
         let tree = listener.tree.ok_or("the model was not asked")?;
@@ -113,12 +114,7 @@ impl<M: LanguageModel> LanguageModel for Listener<'_, M> {
         Err(LmError::Cancelled)
     }
 
-    async fn generate(
-        &mut self,
-        _: &Segments,
-        _: &Limits,
-        _: &mut dyn FnMut(&str) -> Flow,
-    ) -> Result<Generated, LmError> {
+    async fn generate(&mut self, _: &Segments, _: &Limits, _: &mut dyn Watch) -> Result<Generated, LmError> {
         Err(LmError::Cancelled)
     }
 
