@@ -254,6 +254,10 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
         if at > 0 && words.is(at - 1, "see check know tell ask wonder determine decide as find test what even only and") {
             return None;
         }
+        // "It would be great if you kept it under 100 words."
+        if at > 0 && words.is(at - 1, "great nice good lovely helpful appreciated appreciate it best perfect grateful ideal better happy") && words.is(0, "it it'd i i'd would that we") {
+            return Some(self.part(at + 1..words.len()));
+        }
         let is_unless = words.low(at) == "unless";
         let behind = (at + 1..words.len().min(at + 1 + REACH))
             .find(|end| words.is(*end, ", : ; — then"))
@@ -562,6 +566,9 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
         }
         (Constraint::Count { what: Unit::Table, limit }, Constraint::Table { header, columns, rows }) => {
             limit.bounds().0 >= 1 && header.is_empty() && columns.is_none() && rows.is_none()
+        }
+        (Constraint::Heading { limit, .. }, Constraint::Count { what: Unit::Heading, limit: Limit::AtLeast(1) }) => {
+            limit.bounds().0 >= 1
         }
         (Constraint::Code { .. }, Constraint::Count { what: Unit::CodeBlock, limit: Limit::AtLeast(1) }) => true,
         (Constraint::Code { language, place: Place::Whole }, Constraint::Code { language: other, .. }) => language == other,

@@ -87,7 +87,22 @@ impl<'t> Instruction<'t> {
 
 /// Whether a word is one of those that a list names, with spaces between them: a tenth of the size of a list of texts.
 pub(crate) fn is_in(word: &str, list: &str) -> bool {
-    !word.is_empty() && list.split_ascii_whitespace().any(|one| one == word)
+    let (word, list) = (word.as_bytes(), list.as_bytes());
+    let Some(first) = word.first() else { return false };
+    let mut at = 0;
+    while let Some(byte) = list.get(at) {
+        if byte == first
+            && list.get(at..at + word.len()) == Some(word)
+            && list.get(at + word.len()).is_none_or(|next| *next == b' ')
+        {
+            return true;
+        }
+        while list.get(at).is_some_and(|byte| *byte != b' ') {
+            at += 1;
+        }
+        at += 1;
+    }
+    false
 }
 
 fn words_up_to(text: &str, most: usize) -> usize {

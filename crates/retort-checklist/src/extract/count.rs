@@ -82,6 +82,11 @@ const EXACT: &str = "exactly|precisely|exact|just|only|strictly|no more and no l
 const PLAIN: &str = "a total of|total of|a full|a good|a length of|the number of";
 
 fn qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
+    let (sort, length) = words.get(at)?.known.sort?;
+    Some((sort, (at + length).min(words.len())))
+}
+
+pub(super) fn read_qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
     let skip = |next: usize| {
         let next = if words.is(next, ". :") && words.is(next.saturating_sub(1), "max min approx ca maximum minimum length") {
             next + 1
@@ -152,6 +157,11 @@ fn tolerance(words: Words<'_>, at: usize, of: u64) -> Option<(u64, usize)> {
 
 /// An amount at a place, from its first word on.
 pub(super) fn limit(words: Words<'_>, at: usize) -> Option<Amount> {
+    let amount = words.get(at)?.known.amount?;
+    Some(Amount { next: (at + amount.next).min(words.len()), ..amount })
+}
+
+pub(super) fn read_limit(words: Words<'_>, at: usize) -> Option<Amount> {
     if at >= words.len() {
         return None;
     }
@@ -235,6 +245,11 @@ const fn bounds(sort: Sort, value: u64) -> Limit {
 
 /// A thing that is named at a place, and where its name ends.
 pub(super) fn thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
+    let (thing, length) = words.get(at)?.known.thing?;
+    Some((thing, (at + length).min(words.len())))
+}
+
+pub(super) fn read_thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
     let unit = |unit, next| Some((Thing::Unit(unit), next));
     let sign = |text, next| Some((Thing::Sign(text), next));
     let low = words.low(at);
@@ -495,7 +510,7 @@ impl Reader<'_, '_, '_> {
                 if let Some(unit) = named {
                     return each(Some(unit));
                 }
-                if words.is(at + 1, "of , under at no with in between about a being one must should has have having exactly over is may can needs limited roughly around up approximately containing has shorter longer single max maximum not more fewer less to consisting will only just") || words.number(at + 1).is_some() {
+                if words.is(at + 1, "of , under at no with in between about a being one must should has have having exactly over is may can needs limited roughly around up approximately containing has shorter longer single max maximum not more fewer less to consisting will only just") || limit(words, at + 1).is_some() {
                     return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
                 }
                 return Scope::Unknown;
@@ -504,6 +519,9 @@ impl Reader<'_, '_, '_> {
                 || is_in(low, "heading") && words.is(at.saturating_sub(1), "the its") && is_subject(words, at)
                 || is_in(low, "title headline") && is_subject(words, at) && !is_main_object(words, at)
             {
+                if own == Some(Unit::Heading) {
+                    continue;
+                }
                 return Scope::Part(Which::First, Unit::Heading);
             }
             // "Two paragraphs, the first with three sentences"

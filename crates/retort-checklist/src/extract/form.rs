@@ -104,6 +104,9 @@ impl Reader<'_, '_, '_> {
             while words.is(end, "object array format document string list only code block file") && end < at + 4 {
                 end += 1;
             }
+            if words.is(end, "or") && words.is(end + 1, "yaml xml toml html plain markdown prose") {
+                continue;
+            }
             if self.is_negated(at) {
                 let constraint = Constraint::Json { place: Place::Whole, keys: Vec::new(), schema: None };
                 self.in_form_part(Constraint::Not { constraint: Box::new(constraint) }, from, end);
@@ -121,9 +124,10 @@ impl Reader<'_, '_, '_> {
                     Template::Keys(found) => keys = found,
                 }
                 end = next;
-            } else if let Some(quoted) = (end..end + 3).find(|at| words.is_what(*at, What::Quoted)) {
+            } else if let Some(quoted) = (end..end + 14).find(|at| words.is_what(*at, What::Quoted)) {
                 // "with "name" and "age" keys"
-                if words.is(end, "with containing that") {
+                let each = words.is(quoted - 1, "with containing having including") && words.is(quoted.saturating_sub(2), "each objects object one");
+                if words.is(end, "with containing that") && quoted < end + 3 || each {
                     let mut next = quoted;
                     let mut found = Vec::new();
                     while words.is_what(next, What::Quoted) || words.is(next, ", and") {
@@ -135,6 +139,9 @@ impl Reader<'_, '_, '_> {
                     if words.is(next, "key keys field fields properties as") {
                         keys = found;
                         end = next + 1;
+                    } else if each {
+                        keys = found;
+                        end = next;
                     }
                 }
             }
@@ -598,7 +605,7 @@ impl Reader<'_, '_, '_> {
     fn titles(&self, at: usize) -> Option<(Vec<String>, usize)> {
         let words = self.words;
         let mut next = at;
-        while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading reads that says saying should be must are ( following names and as exactly heading in this order —") {
+        while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading reads that says saying should be must are ( following names and as exactly heading in this order — for on covering") {
             next += 1;
         }
         let mut found = Vec::new();
@@ -876,6 +883,10 @@ impl Reader<'_, '_, '_> {
         let mut at = 0;
         while at < words.len() {
             if self.is_used(at) || self.mood(at) == Mood::Told {
+                at += 1;
+                continue;
+            }
+            if !words.is(at, "in all lowercase lower only entirely lowercase small be completely uppercase upper capital capitals block fully title caps capitalisation capitalization capitalized capitalised") {
                 at += 1;
                 continue;
             }
@@ -1170,6 +1181,9 @@ pub(super) fn across(_instruction: &Instruction<'_>, found: &mut Vec<Extracted>,
         matches!(one.constraint, Constraint::Count { what: Unit::Item, limit: Limit::Exactly(_) | Limit::AtLeast(2..) | Limit::Between(..) })
     });
     let tabled = found.iter().position(|one| matches!(one.constraint, Constraint::Csv { place: Place::Whole, .. } | Constraint::Table { .. }));
+    let starts = |index: Option<usize>| index.and_then(|index| found.get(index)).map(|one| one.passage.start);
+    // "A table and a list of three items" are two things.
+    let items = items.filter(|_| starts(items) < starts(tabled));
     if let Some(table) = tabled {
         let mut limit = memory.things.map(|(value, _)| Limit::Exactly(value)).filter(|_| matches!(found.get(table).map(|one| &one.constraint), Some(Constraint::Csv { .. })));
         if let Some(items) = items

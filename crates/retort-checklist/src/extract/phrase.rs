@@ -234,6 +234,11 @@ impl<'t> Reader<'_, 't, '_> {
         while at < words.len() {
             let mood = self.mood(at);
             let is_label = at == 0 && words.is(0, "keywords forbidden banned required words mandatory taboo phrases");
+            // "Why you should avoid the word …" is a topic.
+            if mood == Mood::Topic && is_in(words.back(at, 1), "should must to can you we they people i would could may not never") && !is_label {
+                at += 1;
+                continue;
+            }
             // "Stay away from the word …", "steer clear of …"
             let is_away = words.is(at, "from") && words.is(at.saturating_sub(1), "away") || words.is(at, "of") && words.is(at.saturating_sub(1), "clear free instead")
                 || words.is(at, "never not") && words.low(at + 1) == "the" && words.is(at + 2, "word words phrase phrases term letter name")
@@ -303,7 +308,7 @@ impl<'t> Reader<'_, 't, '_> {
             return None;
         }
         // "Write", "have" and "with" name a text only together with a noun.
-        if kind.is_none() && is_in(verb, "write have has having with name repeat or nor no") && !(is_in(verb, "no write") && words.is_what(at + 1, What::Quoted) && self.is_negated(at + 1)) {
+        if kind.is_none() && is_in(verb, "write have has having with name repeat or nor no") && !(is_in(verb, "no write") && words.is_what(at + 1, What::Quoted) && (self.is_negated(at + 1) || self.times(at + 2).is_some())) {
             return None;
         }
         if is_in(verb, "or nor") && !self.is_negated(at) && !is_in(verb, "nor") {
@@ -346,7 +351,7 @@ impl<'t> Reader<'_, 't, '_> {
             .map(|text| Constraint::Phrase { text, limit, inside_words: inside, case_sensitive: false })
             .collect();
         let (from, to) = (at, end.max(operands.next));
-        if (operands.is_either || one_of) && of.len() > 1 && !is_banned {
+        if (operands.is_either || one_of) && of.len() > 1 && !is_banned && !negated {
             self.in_part(Constraint::Any { of }, from, to);
         } else {
             for constraint in of {
@@ -964,10 +969,10 @@ impl<'t> Reader<'_, 't, '_> {
 
     fn choices(&mut self) {
         let words = self.words;
-        let only = (0..words.len()).any(|at| {
+        let only = || (0..words.len()).any(|at| {
             words.any(at, "only|just|nothing else|nothing but|no explanation|simply|single word|one word|without explanation|no other text|solely|nothing more|without any explanation|no justification").is_some()
         });
-        let goes_on = (0..words.len()).any(|at| {
+        let goes_on = || (0..words.len()).any(|at| {
             words.any(at, "then explain|then justify|then give|and explain|and say why|followed by|and justify|and give|then say|and why|with a reason|and then|and tell|then add|then elaborate|with an explanation|with a short explanation|before explaining|then describe").is_some()
         });
         // "Is water wet? Yes or no."
@@ -988,7 +993,11 @@ impl<'t> Reader<'_, 't, '_> {
                 at += 1;
                 continue;
             }
-            if let Some(next) = self.choice(at, only, goes_on) {
+            if !words.is(at, "answer respond reply output return say answers state print write response should be start begin classify label rate categorise categorize mark tag judge sort assign decide determine grade identify pick choose select recommend options labels categories choices classes") {
+                at += 1;
+                continue;
+            }
+            if let Some(next) = self.choice(at, only(), goes_on()) {
                 at = next.max(at + 1);
             } else {
                 at += 1;
@@ -1001,7 +1010,7 @@ impl<'t> Reader<'_, 't, '_> {
         let answers = words.is(at, "answer respond reply output return say answers state print write response should be start begin");
         if answers {
             let mut next = at + 1;
-            while next < at + 9 && words.is(next, "exactly precisely only just simply with either by using the word words a single one , be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
+            while next < at + 9 && self.text(next) != "A" && words.is(next, "exactly precisely only just simply with either by using the word words a single one , be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
                 next += 1;
             }
             if words.is(at, "response should be start begin write") && next == at + 1 && !words.is(at, "be") {
