@@ -67,7 +67,9 @@ pub(super) fn moods(words: Words<'_>, is_question: bool) -> Vec<Mood> {
                 *at > start
                     && (words.is(*at, "; : — !")
                         || words.is(*at, ",") && takes_the_word(words, *at + 1)
-                        || words.is(*at, "but so and then") && takes_the_word(words, *at + 1) && !words.is(*at + 1, "do"))
+                        || words.is(*at, "but so and then")
+                            && takes_the_word(words, *at + 1)
+                            && !words.is(*at + 1, "do"))
             })
             .unwrap_or(length);
         let is_last = (end..length).all(|at| words.is_what(at, What::Sign));
@@ -81,7 +83,8 @@ pub(super) fn moods(words: Words<'_>, is_question: bool) -> Vec<Mood> {
 /// Whether a request begins here, behind a comma or an "and".
 fn takes_the_word(words: Words<'_>, at: usize) -> bool {
     words.is(at, "please pls kindly")
-        || words.is(at, "so and but then now") && (words.is(at + 1, "please pls can could keep write give make use"))
+        || words.is(at, "so and but then now")
+            && (words.is(at + 1, "please pls can could keep write give make use"))
         || words.is(at, "can could would will") && words.is(at + 1, "you u")
         || words.is(at, "write keep use give make answer respond reply summarise summarize suggest help")
             && !words.is(at.saturating_sub(2), "to")
@@ -111,10 +114,10 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     }
     // An opening such as "In one sentence," stands before the question.
     let mut asked = at;
-    if is_in(first, "in using with within under at as for") || words.number(at).is_some() {
-        if let Some(comma) = (at..end.min(at + 14)).find(|at| words.is(*at, ", :")) {
-            asked = comma + 1;
-        }
+    if (is_in(first, "in using with within under at as for") || words.number(at).is_some())
+        && let Some(comma) = (at..end.min(at + 14)).find(|at| words.is(*at, ", :"))
+    {
+        asked = comma + 1;
     }
     let opener = words.low(asked);
     let is_contracted = is_in(opener, "what's who's where's how's");
@@ -135,9 +138,14 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
         while words.is(verb, "really just also only would do still kindly 'd am don't not never") {
             verb += 1;
         }
-        let wants = words.is(verb, "need want like expect require prefer request ask looking after appreciate love insist");
-        let lifts = words.is(verb, "need require expect insist") && (at + 1..verb).any(|at| words.is(at, "don't not never"));
-        let own = lifts || words.low(verb + 1) == "to" && !words.is(verb + 2, "see get have receive ask request hear");
+        let wants = words.is(
+            verb,
+            "need want like expect require prefer request ask looking after appreciate love insist",
+        );
+        let lifts = words.is(verb, "need require expect insist")
+            && (at + 1..verb).any(|at| words.is(at, "don't not never"));
+        let own = lifts
+            || words.low(verb + 1) == "to" && !words.is(verb + 2, "see get have receive ask request hear");
         if !wants || own || (first == "i've" || first == "we've") {
             tell(at, end);
         }
@@ -150,14 +158,22 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     // A statement: does it speak of the response?
     // "Bullet points are optional", "emojis are allowed": permissions.
     let has = |list: &str| (at..end.min(at + 14)).any(|at| words.is(at, list));
-    if has("is are be") && (has("optional unnecessary welcome acceptable fine okay ok") && !has("not isn't aren't must should")
-        || has("allowed permitted") && !has("not no only aren't isn't never neither nor"))
+    if has("is are be")
+        && (has("optional unnecessary welcome acceptable fine okay ok")
+            && !has("not isn't aren't must should")
+            || has("allowed permitted") && !has("not no only aren't isn't never neither nor"))
     {
         tell(at, end);
         return;
     }
     // "Emojis are not allowed": a rule, whatever it is about.
-    if (at..end.min(at + 14)).any(|at| words.is(at, "allowed forbidden banned prohibited permitted unwelcome")) && !is_in(first, "why") && !(at..end).any(|at| words.is(at, "was were used school schools country countries law library i we he she they")) {
+    if (at..end.min(at + 14))
+        .any(|at| words.is(at, "allowed forbidden banned prohibited permitted unwelcome"))
+        && !is_in(first, "why")
+        && !(at..end).any(|at| {
+            words.is(at, "was were used school schools country countries law library i we he she they")
+        })
+    {
         return;
     }
     let verb = (at..end.min(at + 16)).find(|at| {
@@ -178,20 +194,24 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     let names = |list: &str| subject.clone().any(|at| words.is(at, list));
     if is_in(low, REPORTS) && !is_in(low, "need needs") {
         // "The text reads well": whoever speaks, it is not the one who asks.
-        let is_request = names("it you your that which") || words.is(verb, "say read") && names("should must");
+        let is_request =
+            names("it you your that which") || words.is(verb, "say read") && names("should must");
         let is_plural_noun = is_in(low, "states reports reads keeps likes");
         if !is_request && !(is_plural_noun && words.is_what(verb + 1, What::Sign)) {
             tell(at, end);
         }
         return;
     }
-    let speaks_of_response = names("it that you your u each every no all there everything nothing neither this these only")
-        || names(RESPONSES) && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
+    let speaks_of_response =
+        names("it that you your u each every no all there everything nothing neither this these only")
+            || names(RESPONSES)
+                && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
     let is_past = is_in(low, "was were had did got went wasn't")
         || is_in(low, "has have") && words.is(verb + 1, "been");
     let is_owned = is_in(first, "my our his her their")
         && !(subject.clone().any(|at| words.is(at, "answer response reply output summary")));
-    let describes = (is_in(first, "this these") || first == "the" && words.is(at + 1, "following above attached original given below"))
+    let describes = (is_in(first, "this these")
+        || first == "the" && words.is(at + 1, "following above attached original given below"))
         && is_in(low, "is are has have contains consists")
         && !words.is(verb + 1, "to");
     if is_past || is_owned || describes || !speaks_of_response {
@@ -245,42 +265,71 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
         let low = words.low(at);
         let before = words.back(at, 1);
         let counts = || {
-            count::limit(words, at + 1)
-                .is_some_and(|limit| {
-                    let counted = count::counted(words, limit.next);
-                    let is_told = low == "about" && counted.is_some_and(|(_, next)| words.is(next, "that which who whose"));
-                    counted.is_some() && !is_told || words.low(limit.next) == "%"
-                })
+            count::limit(words, at + 1).is_some_and(|limit| {
+                let counted = count::counted(words, limit.next);
+                let is_told =
+                    low == "about" && counted.is_some_and(|(_, next)| words.is(next, "that which who whose"));
+                counted.is_some() && !is_told || words.low(limit.next) == "%"
+            })
         };
         let next = match low {
             "who" | "whom" => Some(Mood::Told),
-            "that" | "which" | "to" | "for" if is_in(before, MAKERS) && !(low == "for" && before == "code") => Some(Mood::Told),
+            "that" | "which" | "to" | "for"
+                if is_in(before, MAKERS) && !(low == "for" && before == "code") =>
+            {
+                Some(Mood::Told)
+            }
             "that" | "which" | "whose" | "where" => relative(words, at, mood),
-            "about" | "on" | "regarding" | "concerning" | "describing" | "explaining" | "featuring" | "around"
-                if !counts() && !(low == "on" && words.is(at + 1, "separate a new its"))
+            "about" | "on" | "regarding" | "concerning" | "describing" | "explaining" | "featuring"
+            | "around"
+                if !counts()
+                    && !(low == "on" && words.is(at + 1, "separate a new its"))
                     && !(low == "on" && words.is(before_at(at), "end finish close carry")) =>
             {
                 Some(Mood::Topic)
             }
-            "how" | "what" | "why" | "whether" | "when" if at > 0 && is_in(before, "explain describe tell me us discuss show know outline teach of on about state and define say summarise summarize them him her report") => {
-                Some(if low == "how" && words.is(at + 1, "to many much long") { Mood::Told } else { Mood::Topic })
+            "how" | "what" | "why" | "whether" | "when"
+                if at > 0
+                    && is_in(
+                        before,
+                        "explain describe tell me us discuss show know outline teach of on about state and define say summarise summarize them him her report",
+                    ) =>
+            {
+                Some(if low == "how" && words.is(at + 1, "to many much long") {
+                    Mood::Told
+                } else {
+                    Mood::Topic
+                })
             }
             "not" | "needn't" if (low == "needn't" || before == "need") => Some(Mood::Told),
-            "have" | "need" if is_in(before, "don't doesn't not dont") && words.is(at + 1, "to") => Some(Mood::Told),
+            "have" | "need" if is_in(before, "don't doesn't not dont") && words.is(at + 1, "to") => {
+                Some(Mood::Told)
+            }
             "necessarily" | "optional" | "optionally" => Some(Mood::Told),
             "necessary" | "required" | "needed" if is_in(before, "not isn't aren't") => Some(Mood::Told),
             "need" if before == "no" => Some(Mood::Told),
             "worry" if is_in(before, "don't not dont never") => Some(Mood::Told),
-            "feel" if words.is(at + 1, "free obliged obligated bound compelled pressured restricted limited") => Some(Mood::Told),
-            "fine" | "ok" | "okay" | "alright" | "welcome" | "acceptable" if is_in(before, "it's is that's are be you're totally perfectly") => Some(Mood::Told),
-            "may" | "can" | "could" | "might" if before == "you" && at > 1 || (before == "you" && at == 1) => {
-                // A permission; with a most it is a limit.
-                let is_limit = (at + 1..words.len().min(at + 8))
-                    .any(|at| words.is(at, "most to than maximum max only not never no neither") || words.is(at, "up"));
-                let asks = words.back(at, 2).is_empty() && words.is(at, "can could") && false;
-                (!is_limit && !asks).then_some(Mood::Told)
+            "feel"
+                if words
+                    .is(at + 1, "free obliged obligated bound compelled pressured restricted limited") =>
+            {
+                Some(Mood::Told)
             }
-            "unlike" | "like" if low == "unlike" => Some(Mood::Told),
+            "fine" | "ok" | "okay" | "alright" | "welcome" | "acceptable"
+                if is_in(before, "it's is that's are be you're totally perfectly") =>
+            {
+                Some(Mood::Told)
+            }
+            "may" | "can" | "could" | "might"
+                if before == "you" && at > 1 || (before == "you" && at == 1) =>
+            {
+                // A permission; with a most it is a limit.
+                let is_limit = (at + 1..words.len().min(at + 8)).any(|at| {
+                    words.is(at, "most to than maximum max only not never no neither") || words.is(at, "up")
+                });
+                (!is_limit).then_some(Mood::Told)
+            }
+            "unlike" => Some(Mood::Told),
             _ => None,
         };
         if let Some(next) = next {
@@ -301,7 +350,8 @@ const fn before_at(at: usize) -> usize {
 
 fn takes_the_word_again(words: Words<'_>, at: usize) -> bool {
     let at = if words.is(at, "then also please finally") { at + 1 } else { at };
-    words.is(at, IMPERATIVES) || words.is(at, "in") && (words.number(at + 1).is_some() || words.is(at + 1, "at no under"))
+    words.is(at, IMPERATIVES)
+        || words.is(at, "in") && (words.number(at + 1).is_some() || words.is(at + 1, "at no under"))
 }
 
 /// "A poem that has …" asks something of the poem, "a woman that …" does not.
@@ -320,11 +370,18 @@ fn relative(words: Words<'_>, at: usize, mood: Option<Mood>) -> Option<Mood> {
     if is_in(before, RESPONSES) || before.is_empty() || before == "," {
         return (mood == Some(Mood::Topic)).then_some(Mood::Told);
     }
-    if low == "that" && is_in(before, "ensure sure make see check note so such remember say ensuring but and is be") {
+    if low == "that"
+        && is_in(before, "ensure sure make see check note so such remember say ensuring but and is be")
+    {
         return None;
     }
     if low == "whose" {
-        let part = (at + 1..at + 4).any(|at| words.is(at, "line lines sentence sentences title paragraph paragraphs word words heading headings stanza"));
+        let part = (at + 1..at + 4).any(|at| {
+            words.is(
+                at,
+                "line lines sentence sentences title paragraph paragraphs word words heading headings stanza",
+            )
+        });
         return if part { Some(Mood::Asked) } else { Some(Mood::Told) };
     }
     // "A poem about clocks that has exactly eight lines."

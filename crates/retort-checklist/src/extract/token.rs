@@ -49,7 +49,14 @@ pub(super) struct Known {
 }
 
 fn sign(range: Range<usize>, text: &str, is_glued: bool) -> Token {
-    Token { what: What::Sign, low: text.to_owned(), inner: range.clone(), range, is_glued, known: Known::default() }
+    Token {
+        what: What::Sign,
+        low: text.to_owned(),
+        inner: range.clone(),
+        range,
+        is_glued,
+        known: Known::default(),
+    }
 }
 
 /// The tokens of one sentence.
@@ -68,7 +75,14 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
                 Kind::Fenced | Kind::Passage => What::Material,
             };
             let is_glued = false;
-            found.push(Token { what, low: String::new(), range: span.range.clone(), inner: span.inner.clone(), is_glued, known: Known::default() });
+            found.push(Token {
+                what,
+                low: String::new(),
+                range: span.range.clone(),
+                inner: span.inner.clone(),
+                is_glued,
+                known: Known::default(),
+            });
             at = span.range.end.max(at + 1);
             continue;
         }
@@ -110,8 +124,7 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
             at += character.len_utf8();
             hyphen = false;
         } else {
-            let length: usize =
-                rest.chars().take_while(|c| *c == character).map(char::len_utf8).sum();
+            let length: usize = rest.chars().take_while(|c| *c == character).map(char::len_utf8).sum();
             let run = rest.get(..length).unwrap_or_default();
             let next = rest.get(length..).and_then(|rest| rest.chars().next());
             let before = found.last().filter(|last| last.range.end == at);
@@ -119,13 +132,16 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
             let joins = matches!(run, "-" | "‑" | "‐")
                 && next.is_some_and(char::is_alphanumeric)
                 && before.is_some_and(|last| {
-                    last.what == What::Word || matches!(last.what, What::Number(_)) && next.is_some_and(char::is_alphabetic)
+                    last.what == What::Word
+                        || matches!(last.what, What::Number(_)) && next.is_some_and(char::is_alphabetic)
                 });
             if joins {
                 hyphen = true;
             } else {
                 let run = match run {
-                    "–" | "—" | "−" | "‑" if before.is_some() && next.is_some_and(char::is_numeric) => "-",
+                    "–" | "—" | "−" | "‑" if before.is_some() && next.is_some_and(char::is_numeric) => {
+                        "-"
+                    }
                     "–" | "—" | "--" => "—",
                     other => other,
                 };
@@ -156,7 +172,8 @@ fn know(tokens: &mut [Token]) {
         }
     }
     for at in 0..tokens.len() {
-        let amount = count::read_limit(Words { tokens }, at).map(|amount| Amount { next: amount.next - at, ..amount });
+        let amount =
+            count::read_limit(Words { tokens }, at).map(|amount| Amount { next: amount.next - at, ..amount });
         if let Some(token) = tokens.get_mut(at) {
             token.known.amount = amount;
         }
@@ -180,8 +197,12 @@ fn word_length(text: &str) -> usize {
                 if digits && is_next(|c| c.is_ascii_digit()) {
                     // "1,000" and "2.5", but "1,2" is a list.
                     character == '.'
-                        || text.get(at + 1..at + 4).is_some_and(|three| three.bytes().all(|b| b.is_ascii_digit()))
-                            && !text.get(at + 4..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+                        || text
+                            .get(at + 1..at + 4)
+                            .is_some_and(|three| three.bytes().all(|b| b.is_ascii_digit()))
+                            && !text
+                                .get(at + 4..)
+                                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
                 } else {
                     // "P.S.", "e.g.": single letters with full stops.
                     let single = before.chars().rev().take_while(|c| *c != '.').count() == 1
@@ -189,12 +210,16 @@ fn word_length(text: &str) -> usize {
                     character == '.'
                         && single
                         && (is_next(char::is_alphabetic)
-                            && text.get(at + 1..).is_some_and(|rest| rest.chars().nth(1).is_some_and(|c| c == '.'))
+                            && text
+                                .get(at + 1..)
+                                .is_some_and(|rest| rest.chars().nth(1).is_some_and(|c| c == '.'))
                             || before.contains('.'))
                 }
             }
-            '+' | '#' => (at > 0 && text.get(..1).is_some_and(|c| matches!(c, "C" | "c" | "F" | "J")) && at <= 2)
-                && !is_next(char::is_alphanumeric),
+            '+' | '#' => {
+                (at > 0 && text.get(..1).is_some_and(|c| matches!(c, "C" | "c" | "F" | "J")) && at <= 2)
+                    && !is_next(char::is_alphanumeric)
+            }
             _ => false,
         };
         if !goes_on {
@@ -388,7 +413,8 @@ impl<'s> Words<'s> {
         }
         let (value, next) = self.number(at)?;
         self.is(next, "time times x").then_some((value, next + 1)).or_else(|| {
-            (self.is(next, "separate different") && self.low(next + 1) == "times").then_some((value, next + 2))
+            (self.is(next, "separate different") && self.low(next + 1) == "times")
+                .then_some((value, next + 2))
         })
     }
 }
