@@ -568,7 +568,10 @@ impl Reader {
         tokens = without_covered_tail(tokens);
         // "Give the guide three headings" asks for nothing new when the headings are verified and the guide was asked for.
         if tokens.len() < all.len()
-            && self.asks.iter().any(|ask| tokens.iter().all(|t| t.is(LIGHT) || ask.question.contains(bare(t.raw))))
+            && self
+                .asks
+                .iter()
+                .any(|ask| tokens.iter().all(|t| t.is(LIGHT) || ask.question.contains(bare(t.raw))))
         {
             return;
         }
