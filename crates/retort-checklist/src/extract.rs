@@ -7,9 +7,17 @@
 //! Where a sentence can be read in two ways nothing is taken from it: a constraint that was not set does more harm than
 //! one that was not seen.
 
+#[expect(
+    clippy::nonminimal_bool,
+    clippy::collapsible_match,
+    reason = "a rule stands as it is said, one case a line"
+)]
 mod count;
+#[expect(clippy::nonminimal_bool, reason = "a rule stands as it is said")]
 mod form;
+#[expect(clippy::nonminimal_bool, reason = "a rule stands as it is said")]
 mod mood;
+#[expect(clippy::nonminimal_bool, reason = "a rule stands as it is said")]
 mod phrase;
 mod token;
 
@@ -21,6 +29,9 @@ use token::{Token, What, Words};
 
 /// How far a matcher looks back or ahead, in tokens.
 const REACH: usize = 24;
+
+/// The most tokens that are read as one sentence. What is longer is read in pieces.
+const LONGEST: usize = 256;
 
 /// A constraint that an instruction sets.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,17 +65,21 @@ pub fn extract(instruction: &str) -> Vec<Extracted> {
         let Some(sentence) = instruction.sentences.get(index) else { break };
         let tokens = token::tokens(&instruction, sentence);
         memory.sentence = index;
-        let words = Words { tokens: &tokens };
-        memory.is_question = words.low(words.len().saturating_sub(1)).starts_with('?');
-        let parts = Reader::new(&instruction, words, &mut memory).sentence();
-        for part in parts {
-            let start = tokens.get(part.from).map(|token| token.range.start);
-            let end = part.to.checked_sub(1).and_then(|last| tokens.get(last)).map(|token| token.range.end);
-            if let (Some(start), Some(end)) = (start, end) {
-                found.push(Extracted { constraint: part.constraint, passage: start..end.max(start) });
+        memory.is_question = tokens.last().is_some_and(|token| token.low.starts_with('?'));
+        // Within a sentence words are looked for from its beginning to its end; its length is bounded for that.
+        for tokens in tokens.chunks(LONGEST) {
+            let parts = Reader::new(&instruction, Words { tokens }, &mut memory).sentence();
+            for part in parts {
+                let start = tokens.get(part.from).map(|token| token.range.start);
+                let end =
+                    part.to.checked_sub(1).and_then(|last| tokens.get(last)).map(|token| token.range.end);
+                if let (Some(start), Some(end)) = (start, end) {
+                    found.push(Extracted { constraint: part.constraint, passage: start..end.max(start) });
+                }
             }
         }
         memory.tail = tokens;
+        memory.tail.truncate(LONGEST);
     }
     finish(&instruction, found, &memory)
 }
@@ -91,6 +106,8 @@ struct Memory {
     options: Vec<String>,
     /// The sentence that named them, and whether it asked for nothing else.
     options_place: Option<(usize, bool)>,
+    /// Whether it was said that the request is to be repeated: texts as long as the instruction are made of that.
+    has_repeat: bool,
     /// Letters before options, "A)", "B)", …
     letters: Vec<String>,
     /// That nothing but a label was asked for, whether it is a letter, and where.
@@ -221,14 +238,17 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             index -= 1;
             seen += 1;
             let low = words.low(index);
-            if is_in(low, "but ; : — however instead ( then") && !(low == "instead" && words.low(index + 1) == "of") {
+            if is_in(low, "but ; : — - so however instead ( then")
+                && !(low == "instead" && words.low(index + 1) == "of")
+            {
                 return false;
             }
             if is_negator(words, index) {
                 // "not only", "no more than" and the like are no negations of what follows.
-                return !is_in(words.low(index + 1), "only just more fewer less later longer");
+                return !(is_in(low, "no not")
+                    && is_in(words.low(index + 1), "only just more fewer less later longer"));
             }
-            let is_joined = index > 0 && words.is(index - 1, "and , also please or");
+            let is_joined = index > 0 && words.is(index - 1, "and , also please or so");
             if is_joined && is_in(low, REQUESTS) && !is_negator(words, index) {
                 return false;
             }
@@ -240,18 +260,31 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
     fn conditional(&mut self) -> Option<Vec<Found>> {
         let words = self.words;
         let at = (0..words.len()).find(|at| {
-            words.is(*at, "if unless whenever") || words.is(*at, "when should") && *at == 0 && words.is(1, "you the it your")
+            words.is(*at, "if unless whenever")
+                || words.is(*at, "when should") && *at == 0 && words.is(1, "you the it your")
         })?;
         // "See if …", "whether": no condition.
-        if at > 0 && words.is(at - 1, "see check know tell ask wonder determine decide as find test what even only and") {
+        if at > 0
+            && words
+                .is(at - 1, "see check know tell ask wonder determine decide as find test what even only and")
+        {
             return None;
+        }
+        // "It would be great if you kept it under 100 words."
+        if at > 0 && words.is(at - 1, "great nice good lovely helpful appreciated appreciate it best perfect grateful ideal better happy") && words.is(0, "it it'd i i'd would that we") {
+            return Some(self.part(at + 1..words.len()));
         }
         let is_unless = words.low(at) == "unless";
         let behind = (at + 1..words.len().min(at + 1 + REACH))
             .find(|end| words.is(*end, ", : ; — then"))
             .unwrap_or_else(|| words.len().min(at + 1 + REACH));
-        let behind = if behind == words.len() && words.is(behind.saturating_sub(1), ". !") { behind - 1 } else { behind };
-        let (condition_range, then_ranges) = if at == 0 || words.is(at - 1, ", ; : —") && behind < words.len() {
+        let behind = if behind == words.len() && words.is(behind.saturating_sub(1), ". !") {
+            behind - 1
+        } else {
+            behind
+        };
+        let (condition_range, then_ranges) = if at == 0 || words.is(at - 1, ", ; : —") && behind < words.len()
+        {
             (at + 1..behind, vec![behind + 1..words.len(), 0..at])
         } else {
             (at + 1..behind, vec![0..at, behind..words.len()])
@@ -294,14 +327,19 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
 
     /// "If you use bullets, use at most five."
     fn same_thing(&self, range: Range<usize>, condition: Option<&Constraint>) -> Option<Found> {
-        let Some(Constraint::Count { what, limit }) = condition else { return None };
+        let (what, limit) = match condition? {
+            Constraint::Count { what, limit } => (what, limit),
+            Constraint::Table { .. } => return self.shape_of_table(range),
+            _ => return None,
+        };
         if limit.bounds().0 != 1 {
             return None;
         }
         let words = self.words;
         let at = range.clone().find(|at| count::limit(words, *at).is_some())?;
         let amount = count::limit(words, at)?;
-        let ends = amount.next >= range.end || words.is_what(amount.next, What::Sign) || words.is(amount.next, "of");
+        let ends =
+            amount.next >= range.end || words.is_what(amount.next, What::Sign) || words.is(amount.next, "of");
         if !ends || amount.sort == count::Sort::Bare {
             return None;
         }
@@ -310,6 +348,25 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             limit => limit,
         };
         Some(Found { constraint: Constraint::Count { what: *what, limit }, from: at, to: amount.next })
+    }
+
+    /// "If you use a table, give it at most four columns."
+    fn shape_of_table(&self, range: Range<usize>) -> Option<Found> {
+        let words = self.words;
+        range.into_iter().find_map(|at| {
+            let amount = count::limit(words, at)?;
+            let limit = match amount.limit {
+                Limit::AtLeast(least) if self.is_negated(at) => Limit::AtMost(least.saturating_sub(1)),
+                limit => limit,
+            };
+            let (columns, rows) = match words.low(amount.next) {
+                "columns" | "column" => (Some(limit), None),
+                "rows" | "row" => (None, Some(limit)),
+                _ => return None,
+            };
+            let constraint = Constraint::Table { header: Vec::new(), columns, rows };
+            Some(Found { constraint, from: at, to: amount.next + 1 })
+        })
     }
 
     /// What "if you …" says about the response.
@@ -393,10 +450,12 @@ fn is_negator(words: Words<'_>, at: usize) -> bool {
     match words.low(at) {
         "no" => !words.is(at + 1, "matter problem longer"),
         "not" => !words.is(back(at), "whether why if or"),
-        "don't" | "dont" | "never" | "without" | "avoid" | "avoiding" | "avoids" | "omit" | "omitting" | "exclude"
-        | "excluding" | "skip" | "nor" | "neither" | "cannot" | "can't" | "mustn't" | "shouldn't" | "won't"
-        | "doesn't" | "doesnt" | "isn't" | "aren't" | "zero" | "ditch" | "minus" | "nothing" | "none" | "shan't" | "cant"
-        | "drop" | "w/o" | "forbid" | "refrain" | "forgo" => !(words.low(at) == "nothing" && words.is(at + 1, "but except other else more")),
+        "don't" | "dont" | "never" | "without" | "avoid" | "avoiding" | "avoids" | "omit" | "omitting"
+        | "exclude" | "excluding" | "skip" | "nor" | "neither" | "cannot" | "can't" | "mustn't"
+        | "shouldn't" | "won't" | "doesn't" | "doesnt" | "isn't" | "aren't" | "zero" | "ditch" | "minus"
+        | "nothing" | "none" | "shan't" | "cant" | "drop" | "w/o" | "forbid" | "refrain" | "forgo" => {
+            !(words.low(at) == "nothing" && words.is(at + 1, "but except other else more"))
+        }
         "leave" => (1..4).any(|ahead| words.low(at + ahead) == "out") || words.is(at + 1, "no"),
         "stay" | "steer" => words.is(at + 1, "away clear"),
         "free" => words.low(at + 1) == "of",
@@ -421,7 +480,7 @@ fn alternatives(words: Words<'_>, found: Vec<Found>) -> Vec<Found> {
             has_or
                 && gap.len() <= 6
                 && gap.clone().all(|at| {
-                    words.is(at, "or , in as with a an the else using by of only exactly at to simply just alternatively its into use write i.e")
+                    words.is(at, "or , in as with a an the else using by of only exactly at to simply just alternatively its into use write give make provide present list answer respond reply")
                 })
         });
         if !is_either {
@@ -458,7 +517,8 @@ fn alternatives(words: Words<'_>, found: Vec<Found>) -> Vec<Found> {
 fn merge_limits(found: Vec<Found>) -> Vec<Found> {
     let mut merged: Vec<Found> = Vec::with_capacity(found.len());
     for next in found {
-        let partner = merged.iter_mut().rev().take(4).find(|one| same_but_limit(&one.constraint, &next.constraint));
+        let partner =
+            merged.iter_mut().rev().take(4).find(|one| same_but_limit(&one.constraint, &next.constraint));
         if let Some(one) = partner
             && join(&mut one.constraint, &next.constraint)
         {
@@ -473,7 +533,9 @@ fn merge_limits(found: Vec<Found>) -> Vec<Found> {
 
 fn limits<'c>(a: &'c mut Constraint, b: &Constraint) -> Option<(&'c mut Limit, Limit)> {
     match (a, b) {
-        (Constraint::Count { what, limit }, Constraint::Count { what: other, limit: second }) if what == other => {
+        (Constraint::Count { what, limit }, Constraint::Count { what: other, limit: second })
+            if what == other =>
+        {
             Some((limit, *second))
         }
         (
@@ -496,7 +558,9 @@ fn same_but_limit(a: &Constraint, b: &Constraint) -> bool {
 fn join(a: &mut Constraint, b: &Constraint) -> bool {
     let Some((limit, second)) = limits(a, b) else { return false };
     let range = match (*limit, second) {
-        (Limit::AtLeast(least), Limit::AtMost(most)) | (Limit::AtMost(most), Limit::AtLeast(least)) => (least, most),
+        (Limit::AtLeast(least), Limit::AtMost(most)) | (Limit::AtMost(most), Limit::AtLeast(least)) => {
+            (least, most)
+        }
         _ => return false,
     };
     if range.0 > range.1 || range.1 == 0 {
@@ -542,10 +606,13 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
             what == other && limit.bounds().0 >= 1
         }
         // "Respond with nothing but a bulleted list".
-        (Constraint::Only { what }, Constraint::Count { what: other, limit: Limit::AtLeast(1) }) => what == other,
-        (Constraint::Json { place: Place::Whole, keys, schema }, Constraint::Json { keys: other, schema: second, .. }) => {
-            (other.is_empty() || keys == other) && (second.is_none() || schema == second)
+        (Constraint::Only { what }, Constraint::Count { what: other, limit: Limit::AtLeast(1) }) => {
+            what == other
         }
+        (
+            Constraint::Json { place: Place::Whole, keys, schema },
+            Constraint::Json { keys: other, schema: second, .. },
+        ) => (other.is_empty() || keys == other) && (second.is_none() || schema == second),
         (Constraint::Table { .. }, Constraint::Table { header, columns, rows }) => {
             header.is_empty() && columns.is_none() && rows.is_none()
         }
@@ -555,14 +622,24 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
         (Constraint::Count { what: Unit::Table, limit }, Constraint::Table { header, columns, rows }) => {
             limit.bounds().0 >= 1 && header.is_empty() && columns.is_none() && rows.is_none()
         }
-        (Constraint::Code { .. }, Constraint::Count { what: Unit::CodeBlock, limit: Limit::AtLeast(1) }) => true,
-        (Constraint::Code { language, place: Place::Whole }, Constraint::Code { language: other, .. }) => language == other,
-        (Constraint::Phrase { text, limit, .. }, Constraint::Phrase { text: other, limit: Limit::AtLeast(1), .. }) => {
-            text == other && limit.bounds().0 >= 1
+        (
+            Constraint::Heading { limit, .. },
+            Constraint::Count { what: Unit::Heading, limit: Limit::AtLeast(1) },
+        ) => limit.bounds().0 >= 1,
+        (Constraint::Code { .. }, Constraint::Count { what: Unit::CodeBlock, limit: Limit::AtLeast(1) }) => {
+            true
         }
-        (Constraint::Choice { options, .. }, Constraint::Choice { options: other, place: Place::Somewhere }) => {
-            options == other
+        (Constraint::Code { language, place: Place::Whole }, Constraint::Code { language: other, .. }) => {
+            language == other
         }
+        (
+            Constraint::Phrase { text, limit, .. },
+            Constraint::Phrase { text: other, limit: Limit::AtLeast(1), .. },
+        ) => text == other && limit.bounds().0 >= 1,
+        (
+            Constraint::Choice { options, .. },
+            Constraint::Choice { options: other, place: Place::Somewhere },
+        ) => options == other,
         _ => false,
     }
 }

@@ -44,9 +44,12 @@ impl Thing {
     pub(super) fn constraint(self, limit: Limit) -> Constraint {
         match self {
             Self::Unit(what) => Constraint::Count { what, limit },
-            Self::Sign(text) => {
-                Constraint::Phrase { text: text.to_owned(), limit, inside_words: false, case_sensitive: false }
-            }
+            Self::Sign(text) => Constraint::Phrase {
+                text: text.to_owned(),
+                limit,
+                inside_words: false,
+                case_sensitive: false,
+            },
         }
     }
 
@@ -55,7 +58,12 @@ impl Thing {
         matches!(
             self,
             Self::Unit(
-                Unit::Word | Unit::Sentence | Unit::Paragraph | Unit::Line | Unit::Character | Unit::NonSpaceCharacter
+                Unit::Word
+                    | Unit::Sentence
+                    | Unit::Paragraph
+                    | Unit::Line
+                    | Unit::Character
+                    | Unit::NonSpaceCharacter
             )
         )
     }
@@ -82,18 +90,25 @@ const EXACT: &str = "exactly|precisely|exact|just|only|strictly|no more and no l
 const PLAIN: &str = "a total of|total of|a full|a good|a length of|the number of";
 
 fn qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
+    let (sort, length) = words.get(at)?.known.sort?;
+    Some((sort, (at + length).min(words.len())))
+}
+
+pub(super) fn read_qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
     let skip = |next: usize| {
-        let next = if words.is(next, ". :") && words.is(next.saturating_sub(1), "max min approx ca maximum minimum length") {
-            next + 1
-        } else {
-            next
-        };
-        // "at most about 50"
-        words.any(next, ABOUT).filter(|_| false).unwrap_or(next)
+        let is_short = words.is(next.saturating_sub(1), "max min approx ca maximum minimum length");
+        if words.is(next, ". :") && is_short { next + 1 } else { next }
     };
     // The longest that fits decides: "no more and no less than" against "no more".
-    let lists =
-        [(Sort::Exact, EXACT), (Sort::Least, LEAST), (Sort::Most, MOST), (Sort::Under, UNDER), (Sort::Over, OVER), (Sort::About, ABOUT), (Sort::Bare, PLAIN)];
+    let lists = [
+        (Sort::Exact, EXACT),
+        (Sort::Least, LEAST),
+        (Sort::Most, MOST),
+        (Sort::Under, UNDER),
+        (Sort::Over, OVER),
+        (Sort::About, ABOUT),
+        (Sort::Bare, PLAIN),
+    ];
     let mut best: Option<(Sort, usize)> = None;
     if words.number(at).is_some() {
         return None;
@@ -123,6 +138,7 @@ fn qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
 
 /// A number behind which a range may end: "3 to 5", "3-5", "two or three".
 fn range_end(words: Words<'_>, at: usize, low: u64) -> Option<(u64, usize)> {
+    let at = if words.is(at, "-") && words.is(at + 1, "to or") { at + 1 } else { at };
     let is_sign = words.is(at, "- — – to through till until");
     let is_or = words.low(at) == "or";
     if !is_sign && !is_or {
@@ -151,6 +167,11 @@ fn tolerance(words: Words<'_>, at: usize, of: u64) -> Option<(u64, usize)> {
 
 /// An amount at a place, from its first word on.
 pub(super) fn limit(words: Words<'_>, at: usize) -> Option<Amount> {
+    let amount = words.get(at)?.known.amount?;
+    Some(Amount { next: (at + amount.next).min(words.len()), ..amount })
+}
+
+pub(super) fn read_limit(words: Words<'_>, at: usize) -> Option<Amount> {
     if at >= words.len() {
         return None;
     }
@@ -175,7 +196,9 @@ pub(super) fn limit(words: Words<'_>, at: usize) -> Option<Amount> {
     let (sort, start) = qualifier(words, at).unwrap_or((Sort::Bare, at));
     let (value, mut next) = words.number(start)?;
     // "4 (four)"
-    if words.low(next) == "(" && words.number(next + 1).is_some_and(|(again, end)| again == value && words.low(end) == ")") {
+    if words.low(next) == "("
+        && words.number(next + 1).is_some_and(|(again, end)| again == value && words.low(end) == ")")
+    {
         next += 3;
     }
     let amount = |limit, sort, next| Some(Amount { limit, sort, next });
@@ -199,7 +222,8 @@ pub(super) fn limit(words: Words<'_>, at: usize) -> Option<Amount> {
         {
             let one = bounds(sort, value);
             let other = bounds(second_sort, second);
-            if let (Limit::AtLeast(low), Limit::AtMost(high)) | (Limit::AtMost(high), Limit::AtLeast(low)) = (one, other)
+            if let (Limit::AtLeast(low), Limit::AtMost(high)) | (Limit::AtMost(high), Limit::AtLeast(low)) =
+                (one, other)
                 && low <= high
             {
                 return amount(Limit::Between(low, high), Sort::Range, next);
@@ -207,10 +231,14 @@ pub(super) fn limit(words: Words<'_>, at: usize) -> Option<Amount> {
         }
     }
     if matches!(sort, Sort::Bare | Sort::About | Sort::Exact) {
-        if let Some(end) = words.any(next, "or fewer|or less|or under|or below|at most|max|maximum|tops|and under|and no more") {
+        if let Some(end) = words
+            .any(next, "or fewer|or less|or under|or below|at most|max|maximum|tops|and under|and no more")
+        {
             return amount(Limit::AtMost(value), Sort::Most, end);
         }
-        if let Some(end) = words.any(next, "or more|or over|or above|and more|and up|plus|minimum|min|at least|and above|+") {
+        if let Some(end) =
+            words.any(next, "or more|or over|or above|and more|and up|plus|minimum|min|at least|and above|+")
+        {
             return amount(Limit::AtLeast(value), Sort::Least, end);
         }
         if let Some(end) = words.any(next, "or so|ish|or thereabouts|odd") {
@@ -234,11 +262,20 @@ const fn bounds(sort: Sort, value: u64) -> Limit {
 
 /// A thing that is named at a place, and where its name ends.
 pub(super) fn thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
+    let (thing, length) = words.get(at)?.known.thing?;
+    Some((thing, (at + length).min(words.len())))
+}
+
+pub(super) fn read_thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
     let unit = |unit, next| Some((Thing::Unit(unit), next));
     let sign = |text, next| Some((Thing::Sign(text), next));
     let low = words.low(at);
     if !words.is_word(at) {
-        return if low == "#" && words.low(at + 1) == "headings" { unit(Unit::Heading, at + 2) } else { None };
+        return if low == "#" && words.low(at + 1) == "headings" {
+            unit(Unit::Heading, at + 2)
+        } else {
+            None
+        };
     }
     // Names of several words come before those that they end in.
     if let Some(next) = words.any(at, "all caps words|all caps word|uppercase words|upper case words|capitalised words|capitalized words|words in all caps|words in all capitals|words in all capital letters|words in capital letters|words in capitals|words in uppercase|words in all uppercase|words in upper case|words in caps|words all in capitals|words all in caps|words all in capital letters|words entirely in capitals|words entirely in capital letters|words fully in capitals|words written in all caps|words written in capitals|words written in capital letters|word in all caps|word in all capitals|word in capital letters|word in capitals|word in uppercase|fully capitalized words|fully capitalised words|all capital words|words that are in all caps|words that are all caps|words with all capital letters|words of all capital letters") {
@@ -253,13 +290,22 @@ pub(super) fn thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
     if let Some(next) = words.any(at, "em dashes|em dash|emdashes|emdash|long dashes") {
         return sign("—", next);
     }
-    if let Some(next) = words.any(at, "bullet points|bullet point|bulleted points|bullets|bullet|bulleted list|bulleted lists|bullet list|bullet lists|bullet point list|bullet point lists|bullet points list|bullet pointed list|bulleted items|bulleted item|bullet items|unordered list|unordered lists|bulletpoints|bulletpoint|bullet form|bullet format|bulleted form|bulleted format|bullet point form|bullet point format|dot points|bulleted lines|dashed list") {
+    if let Some(next) = words.any(at, "bullet points list|bullet point list|bullet point lists|bullet point form|bullet point format|bullet points|bullet point|bulleted points|bulleted list|bulleted lists|bullet list|bullet lists|bullet point list|bullet point lists|bullet points list|bullet pointed list|bulleted items|bulleted item|bullet items|unordered list|unordered lists|bulletpoints|bulletpoint|bullet form|bullet format|bulleted form|bulleted format|bullet point form|bullet point format|dot points|bulleted lines|dashed list|bullets|bullet") {
         return (!words.is(next, "train trains journal journals holes hole proof vest wound wounds journaling")).then_some(Thing::Unit(Unit::Bullet)).map(|thing| (thing, next));
     }
     if let Some(next) = words.any(at, "numbered list|numbered lists|ordered list|ordered lists|numbered items|numbered item|numbered steps|numbered step|numbered points|numbered point|list numbered|numeric list|numbered entries|numbered lines") {
         return unit(Unit::NumberedItem, next);
     }
-    if low == "numbered" && words.is_word(at + 1) && !words.is(at + 1, "section sections paragraphs and from with") {
+    if low == "numbered"
+        && words.is(at.wrapping_sub(1), ", (")
+        && (words.is(at + 1, ". , ; ! )") || at + 1 == words.len())
+    {
+        return unit(Unit::NumberedItem, at + 1);
+    }
+    if low == "numbered"
+        && words.is_word(at + 1)
+        && !words.is(at + 1, "section sections paragraphs and from with")
+    {
         return unit(Unit::NumberedItem, at + 2);
     }
     if low == "bulleted" && words.is_word(at + 1) && !words.is(at + 1, "section sections and") {
@@ -283,12 +329,19 @@ pub(super) fn thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
     if let Some(next) = words.any(at, "highlighted sections|highlighted section|highlighted passages|highlighted passage|highlighted phrases|highlighted phrase|highlighted words|highlighted parts|bold phrases|bolded phrases|bold passages|bold words|bolded words|italic phrases|italicised phrases|italicized phrases|emphasised phrases|emphasized phrases|phrases in bold|words in bold|highlights|bolded terms|terms in bold|bold terms|passages in bold|key phrases in bold|phrases in italics|words in italics|terms in italics|italicised words|italicized words|bolded passages|emphasised words|emphasized words|italic words") {
         return unit(Unit::Highlight, next);
     }
-    if let Some(next) = words.any(at, "direct quotations|direct quotation|quotations|quotation|direct quotes|direct quote|quotes|quote") {
+    if let Some(next) = words.any(
+        at,
+        "direct quotations|direct quotation|quotations|quotation|direct quotes|direct quote|quotes|quote",
+    ) {
         return (!words.is(next, "mark marks")).then_some((Thing::Unit(Unit::Quotation), next));
     }
     if matches!(low, "words" | "word" | "wds") {
         // "Words" of a kind are other things than a length.
-        return (!words.is(at + 1, "games game problem problems puzzle search processor documents document limit art choice")).then_some((Thing::Unit(Unit::Word), at + 1));
+        return (!words.is(
+            at + 1,
+            "games game problem problems puzzle search processor documents document limit art choice",
+        ))
+        .then_some((Thing::Unit(Unit::Word), at + 1));
     }
     let found = match low {
         "sentence" | "sentences" => Unit::Sentence,
@@ -329,13 +382,16 @@ pub(super) fn thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
 
 /// A thing that is counted at a place, with up to two adjectives before its name.
 pub(super) fn counted(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
-    let mut name = at;
     // "of the following 3 sentences" is no count; adjectives are words that say nothing else.
-    for skipped in 0..4 {
+    for (name, skipped) in (at..).zip(0..4) {
         if let Some((found, next)) = thing(words, name) {
             // "Three French words" are words to learn, "three clear sentences" are a length.
             let is_length_of_words = matches!(found, Thing::Unit(Unit::Word | Unit::Character));
-            if is_length_of_words && (at..name).any(|at| !words.is(at, "total more whole extra full or fewer less max maximum printed plain")) {
+            if is_length_of_words
+                && (at..name).any(|at| {
+                    !words.is(at, "total more whole extra full or fewer less max maximum printed plain")
+                })
+            {
                 return None;
             }
             // "Four bulleted sentences", "two-sentence paragraphs": the last noun is what is counted.
@@ -347,10 +403,13 @@ pub(super) fn counted(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
             }
             return Some((found, next));
         }
-        if skipped == 3 || !words.is_word(name) && !(words.low(name) == "," && skipped > 0) || words.is(name, NO_ADJECTIVES) || words.number(name).is_some() && !words.is(name, "single second") {
+        if skipped == 3
+            || !words.is_word(name) && !(words.low(name) == "," && skipped > 0)
+            || words.is(name, NO_ADJECTIVES)
+            || words.number(name).is_some() && !words.is(name, "single second")
+        {
             return None;
         }
-        name += 1;
     }
     None
 }
@@ -361,7 +420,8 @@ const NO_ADJECTIVES: &str = "a an the of in on at to for from with without by an
     points parts sections countries books films movies students characters percent";
 
 /// Units of time and space: "words per minute" is no length.
-const RATES: &str = "minute hour day week month year second page night time episode lesson semester game round";
+const RATES: &str =
+    "minute hour day week month year second page night time episode lesson semester game round";
 
 /// Parts of a response that cannot be told from the rest: a limit on them is not one on the whole.
 const UNKNOWN_PARTS: &str = "introduction intro conclusion caption signature footnote subject greeting closing salutation \
@@ -405,7 +465,8 @@ impl Reader<'_, '_, '_> {
         if words.any(to, "in total|total|overall|altogether|in all|all together|long in total").is_some() {
             return Scope::Whole;
         }
-        let is_apart = matches!(words.low(from), "no" | "without") && words.is(from.saturating_sub(1), ", and");
+        let is_apart =
+            matches!(words.low(from), "no" | "without") && words.is(from.saturating_sub(1), ", and");
         if is_apart && from > 0 && !words.is(to, "in within on per") {
             return Scope::Whole;
         }
@@ -432,11 +493,20 @@ impl Reader<'_, '_, '_> {
                     return Scope::Part(which, unit);
                 }
             } else if !words.is(end, "a") || words.low(end) == "to" {
-                let is_each = !words.seq(end, "in the").is_some() && !words.seq(end, "in your").is_some() && !words.seq(end, "for the").is_some();
+                let is_each = words.seq(end, "in the").is_none()
+                    && words.seq(end, "in your").is_none()
+                    && words.seq(end, "for the").is_none();
                 if let Some(unit) = part_unit(words, next, list) {
                     if is_each {
                         return each(Some(unit));
                     }
+                } else if is_each
+                    && words.is(end, "per for in")
+                    && words.is_word(next)
+                    && !words.is(next, RATES)
+                {
+                    // "One paragraph per planet": how many there are code cannot tell.
+                    return Scope::Unknown;
                 } else if words.is(next, UNKNOWN_PARTS) && (is_each || !words.is(next, "example examples")) {
                     return Scope::Unknown;
                 }
@@ -460,7 +530,9 @@ impl Reader<'_, '_, '_> {
                 && at > 0
                 && words.is(at - 1, "and but then please , also")
                 && !(at + 1..from).any(|at| words.is(at, "each every"))
-                && !(words.is(0, "for in within") && words.is(1, "each every the") && words.low(at - 1) == ",")
+                && !(words.is(0, "for in within")
+                    && words.is(1, "each every the")
+                    && words.low(at - 1) == ",")
             {
                 if words.is(at - 1, "then") || words.low(at) == "then" {
                     return self.after_then(at, thing);
@@ -470,7 +542,9 @@ impl Reader<'_, '_, '_> {
             if low == "then" && at > 0 && words.is(at + 1, super::REQUESTS) {
                 return self.after_then(at, thing);
             }
-            if is_in(low, "total overall whole entire altogether response answer reply output") && !words.is(at.saturating_sub(1), "each every") {
+            if is_in(low, "total overall whole entire altogether response answer reply output")
+                && !words.is(at.saturating_sub(1), "each every")
+            {
                 return Scope::Whole;
             }
             if is_in(low, "each every any all both")
@@ -488,21 +562,39 @@ impl Reader<'_, '_, '_> {
                 if let Some(unit) = named {
                     return each(Some(unit));
                 }
-                if words.is(at + 1, "of , under at no with in between about a being one must should has have having exactly over is may can needs limited roughly around up approximately containing has shorter longer single max maximum not more fewer less to consisting will only just") || words.number(at + 1).is_some() {
+                if words.is(at + 1, "of , under at no with in between about a being one must should has have having exactly over is may can needs limited roughly around up approximately containing has shorter longer single max maximum not more fewer less to consisting will only just") || limit(words, at + 1).is_some() {
                     return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
                 }
                 return Scope::Unknown;
             }
             if low == "with" && words.is(at + 1, "a an") && words.is(at + 2, "title headline heading")
+                || is_in(low, "heading") && words.is(at.saturating_sub(1), "the its") && is_subject(words, at)
                 || is_in(low, "title headline") && is_subject(words, at) && !is_main_object(words, at)
             {
+                if own == Some(Unit::Heading) {
+                    continue;
+                }
                 return Scope::Part(Which::First, Unit::Heading);
+            }
+            // "Two paragraphs, the first with three sentences"
+            if words.is(at.saturating_sub(1), "the")
+                && words.is(at + 1, "with of has having should must being contains containing at no in")
+                && let Some(which) = which(words, at)
+                && let Some(unit) = self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own)
+            {
+                return Scope::Part(which, unit);
             }
             if let Some(which) = which(words, at)
                 && let Some(unit) = part_unit(words, at + 1, list)
                 && Some(unit) != own
             {
                 return Scope::Part(which, unit);
+            }
+            if low == "subject" && words.low(at + 1) == "line" {
+                return Scope::Unknown;
+            }
+            if low == "none" && words.is(at + 1, "longer shorter of over with exceeding more") {
+                return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
             }
             if is_in(low, UNKNOWN_PARTS) && is_subject(words, at) && !is_main_object(words, at) {
                 return Scope::Unknown;
@@ -523,7 +615,11 @@ impl Reader<'_, '_, '_> {
     /// Whether a length is that of something added to the rest.
     fn is_addition(&self, from: usize, to: usize) -> bool {
         let words = self.words;
-        let lead = if words.is(from.saturating_sub(1), "a an the brief short") { from.saturating_sub(1) } else { from };
+        let lead = if words.is(from.saturating_sub(1), "a an the brief short") {
+            from.saturating_sub(1)
+        } else {
+            from
+        };
         let article = lead < from;
         let is_noun_behind = words.is_word(to) && words.is_glued(to.saturating_sub(1));
         let adds = words.ends_before(lead, "followed by|along with|together with|as well as|plus|preceded by|ending with|starting with|beginning with|end with|finish with|begin with|start with|conclude with|add|append|attach|opening with|open with|close with|closing with|include|and include|and add|accompanied by|including|and then|wrap up with|lead with|after that|ends with|starts with|begins with|up with|prepend|insert|adding|add another|then").is_some();
@@ -585,14 +681,18 @@ impl Reader<'_, '_, '_> {
             let Some((thing, next)) = counted(words, amount.next) else {
                 // "Suggest 3 to 5 names … in a numbered list."
                 if pending.is_none() && self.is_asked_number(at) {
-                    pending = Some(Pending { limit: amount.limit, from: at, to: amount.next, is_list: false });
+                    pending =
+                        Some(Pending { limit: amount.limit, from: at, to: amount.next, is_list: false });
                     self.note_things(amount);
                 }
                 self.elliptical(at, amount);
                 at = amount.next.max(at + 1);
                 continue;
             };
-            let emphasises = words.is(at.saturating_sub(1), "highlight bold italicise italicize emphasise emphasize highlighting bolding") && at > 0;
+            let emphasises = words.is(
+                at.saturating_sub(1),
+                "highlight bold italicise italicize emphasise emphasize highlighting bolding",
+            ) && at > 0;
             let thing = if emphasises { Thing::Unit(Unit::Highlight) } else { thing };
             self.count(at, amount, thing, next);
             at = next.max(at + 1);
@@ -611,14 +711,19 @@ impl Reader<'_, '_, '_> {
             let open = if words.is(end, "( ,") { end + 1 } else { end };
             let open = if words.is(open, "long") { open + 1 } else { open };
             let open = if words.is(open, "in") && words.is(open + 1, "length") { open + 2 } else { open };
-            let open = if words.is(open, "or") && words.is(open + 1, "so") || !words.is(open, ",") { open } else { open + 1 };
+            let open = if words.is(open, "or") && words.is(open + 1, "so") || !words.is(open, ",") {
+                open
+            } else {
+                open + 1
+            };
             if let Some((spread, after)) = tolerance(words, end, value).or_else(|| tolerance(words, open, value)) {
                 limit = Limit::Between(value.saturating_sub(spread), value.saturating_add(spread));
                 sort = Sort::Range;
                 end = after;
             } else if let Some(after) = words.any(open, "or fewer|or less|or under|or shorter|or below|max|maximum|at most|at the most|at the very most|tops|and no more|no more|at max|and not more|and under|or lower|but no more|but not more|and not a word more|limit|cap|and no longer|or fewer than that|upper limit|is the limit|is the maximum|is the max|is the upper limit|is my limit") {
-                // "No more, no less" is exactly.
-                if let Some(exact) = words.any(after, ", no less|no less|and no less|and no fewer|or less|, no fewer|and no less|, not less|nor less") {
+                // "Five bullets, max 10 words each": that is of the next number.
+                if words.number(if words.low(after) == "." { after + 1 } else { after }).is_some() {
+                } else if let Some(exact) = words.any(after, ", no less|no less|and no less|and no fewer|or less|, no fewer|and no less|, not less|nor less") {
                     limit = Limit::Exactly(value);
                     sort = Sort::Exact;
                     end = exact;
@@ -628,7 +733,7 @@ impl Reader<'_, '_, '_> {
                     end = after;
                 }
             } else if let Some(after) = words.any(open, "or more|or longer|minimum|min|at least|and up|or over|or above|at the least|at the very least|at a minimum|and no fewer|no fewer|no less|is the minimum|and more|at minimum") {
-                if !words.is(after, "than , and") || words.is(open, "or minimum min at") {
+                if (!words.is(after, "than , and") || words.is(open, "or minimum min at")) && words.number(after).is_none() {
                     limit = Limit::AtLeast(value);
                     sort = Sort::Least;
                     end = after;
@@ -674,14 +779,22 @@ impl Reader<'_, '_, '_> {
                 limit = Limit::AtMost(value);
                 sort = Sort::Most;
             } else if matches!(thing, Thing::Unit(Unit::Word)) {
-                limit = Limit::About(value);
-            } else if matches!(thing, Thing::Unit(Unit::Character | Unit::NonSpaceCharacter)) && words.is(at.saturating_sub(1), "in into inside") && words.is(at.saturating_sub(2), "fit fits fitting") {
+                // "In one word" is no length that varies.
+                limit = if value == 1 { Limit::Exactly(1) } else { Limit::About(value) };
+            } else if matches!(thing, Thing::Unit(Unit::Character | Unit::NonSpaceCharacter))
+                && words.is(at.saturating_sub(1), "in into inside")
+                && words.is(at.saturating_sub(2), "fit fits fitting")
+            {
                 limit = Limit::AtMost(value);
                 sort = Sort::Most;
             }
         }
         // "Just 50 words": a bare number, said with emphasis.
-        if sort == Sort::Exact && words.is(at, "just merely") && matches!(thing, Thing::Unit(Unit::Word)) && let Some(value) = plain_value(limit) {
+        if sort == Sort::Exact
+            && words.is(at, "just merely")
+            && matches!(thing, Thing::Unit(Unit::Word))
+            && let Some(value) = plain_value(limit)
+        {
             limit = Limit::About(value);
         }
         let negated = self.is_negated(at);
@@ -761,7 +874,9 @@ impl Reader<'_, '_, '_> {
         let words = self.words;
         let near = |list: &str| (at.saturating_sub(7)..at).any(|at| words.is(at, list));
         match words.back(at, 1) {
-            "to" => near("limit limited limiting restrict restricted restricting keep kept confine confined cap stick held hold limits keeping"),
+            "to" => near(
+                "limit limited limiting restrict restricted restricting keep kept confine confined cap stick held hold limits keeping",
+            ),
             "at" => near("cap capped capping"),
             "of" => words.is(at.saturating_sub(2), "limit cap maximum max ceiling") && at > 1,
             "into" | "in" | "within" => near("fit fits fitting squeeze"),
@@ -775,9 +890,10 @@ impl Reader<'_, '_, '_> {
         let words = self.words;
         let before = words.back(at, 1);
         let is_attributive = words.is_glued(next.saturating_sub(1));
-        if is_in(before, "this these those my our his her their its first last next top same other another previous following above given original $ € £ # page chapter opening both attached latest of_these existing current whose")
-            && !(is_in(before, "its their") && !matches!(sort, Sort::Bare))
-            && !(before == "above" && false)
+        if is_in(
+            before,
+            "this these those my our his her their its first last next top same other another previous following above given original $ € £ # page chapter opening both attached latest of_these existing current whose",
+        ) && !(is_in(before, "its their") && !matches!(sort, Sort::Bare))
         {
             return false;
         }
@@ -794,7 +910,10 @@ impl Reader<'_, '_, '_> {
         if words.is(next, "of") && words.is(next + 1, "code dialogue defence defense credit the text this my that these html python javascript sql wisdom a advice encouragement thanks praise caution") && words.is(next + 1, if matches!(thing, Thing::Unit(Unit::Line)) { "code dialogue defence defense credit the text this my that these html python javascript sql" } else { "the this my that these text" }) {
             return false;
         }
-        if words.is(next, "about with for and from in who that") && matches!(thing, Thing::Unit(Unit::Character | Unit::NonSpaceCharacter)) && limit_size(amount.limit) < 20 {
+        if words.is(next, "about with for and from in who that")
+            && matches!(thing, Thing::Unit(Unit::Character | Unit::NonSpaceCharacter))
+            && limit_size(amount.limit) < 20
+        {
             return false;
         }
         let limit_is_small = limit_size(amount.limit) < 15;
@@ -817,36 +936,61 @@ impl Reader<'_, '_, '_> {
                     return false;
                 }
             }
-            Thing::Unit(Unit::Number) => return limit_size(amount.limit) == 0 || sort != Sort::Bare || words.is(next - 1, "digits"),
+            Thing::Unit(Unit::Number) => {
+                return limit_size(amount.limit) == 0 || sort != Sort::Bare || words.is(next - 1, "digits");
+            }
             Thing::Unit(Unit::Question) => {
                 // Questions that are asked, not a quiz that is made or an exam that is taken.
                 let adjectives = next.saturating_sub(1).saturating_sub(amount.next);
                 let verb = (at.saturating_sub(5)..at).any(|at| words.is(at, "ask asks asking pose include contain contains raise with end start begin has have including use containing posing rhetorical")) || (amount.next..next).any(|at| words.is(at, "rhetorical follow-up"));
-                let quiz = (amount.next..next).any(|at| words.is(at, "interview quiz exam trivia multiple choice comprehension test review practice"));
-                return verb && !quiz && adjectives <= 1 && !words.is(at.saturating_sub(1), "following these");
+                let quiz = (amount.next..next).any(|at| {
+                    words.is(
+                        at,
+                        "interview quiz exam trivia multiple choice comprehension test review practice",
+                    )
+                });
+                return verb
+                    && !quiz
+                    && adjectives <= 1
+                    && !words.is(at.saturating_sub(1), "following these");
             }
             Thing::Unit(Unit::Table) => {
                 if (amount.next..next).any(|at| words.is(at, "dining coffee round wooden periodic pool picnic times kitchen oak restaurant free long side")) {
                     return false;
                 }
-                return words.is(next.saturating_sub(2), "markdown") || self.asks(at) && !words.is(next, "at for of");
+                return words.is(next.saturating_sub(2), "markdown")
+                    || self.asks(at) && !words.is(next, "at for of");
             }
             Thing::Unit(Unit::Link) => {
-                if words.is(next, "in of between") && words.is(next + 1, "the a chain") && sort == Sort::Bare {
+                if words.is(next, "in of between") && words.is(next + 1, "the a chain") && sort == Sort::Bare
+                {
                     return false;
                 }
             }
             Thing::Unit(Unit::Item) => {
                 // "Five items to pack" are things; they are a list only where it is one.
-                let near_list = (at.saturating_sub(8)..at).chain(next..next + 3).any(|at| words.is(at, "list lists listing checklist")) || self.memory.list.is_some() || words.low(next.saturating_sub(2)) == "list";
+                let near_list = (at.saturating_sub(8)..at)
+                    .chain(next..next + 3)
+                    .any(|at| words.is(at, "list lists listing checklist"))
+                    || self.memory.list.is_some()
+                    || words.low(next.saturating_sub(2)) == "list";
                 return near_list && self.mood(at) != Mood::Told;
             }
             Thing::Unit(Unit::Line) => {
-                if (amount.next..next).any(|at| words.is(at, "bus subway metro train railway parallel product straight power tram")) || words.is(next, "manager intersect cross") {
+                if (amount.next..next).any(|at| {
+                    words.is(at, "bus subway metro train railway parallel product straight power tram")
+                }) || words.is(next, "manager intersect cross")
+                {
                     return false;
                 }
             }
-            Thing::Unit(Unit::Quotation) if sort == Sort::Bare && (at.saturating_sub(4)..at).any(|at| words.is(at, "give list find share suggest get")) => return false,
+            Thing::Unit(Unit::Quotation)
+                if sort == Sort::Bare
+                    && (at.saturating_sub(4)..at)
+                        .any(|at| words.is(at, "give list find share suggest get")) =>
+            {
+                return false;
+            }
             Thing::Sign("#") if self.is_negated(at) => {}
             _ => {}
         }
@@ -854,14 +998,23 @@ impl Reader<'_, '_, '_> {
             Mood::Told => false,
             Mood::Asked => true,
             Mood::Topic => {
-                let is_clear = matches!(sort, Sort::Least | Sort::Most | Sort::Under | Sort::Over | Sort::Range) || sort == Sort::Exact;
-                let is_adverbial = is_in(before, "in within using with into") && thing.is_length() && !is_attributive;
+                let is_clear =
+                    matches!(sort, Sort::Least | Sort::Most | Sort::Under | Sort::Over | Sort::Range)
+                        || sort == Sort::Exact;
+                let lead = if is_in(before, "a an one") { words.back(at, 2) } else { before };
+                let is_adverbial =
+                    is_in(lead, "in within using with into") && thing.is_length() && !is_attributive;
                 let ends = next >= words.len()
                     || words.is_what(next, What::Sign)
-                    || words.is(next, "or and max maximum long total in each per but with please that using for to");
+                    || words.is(
+                        next,
+                        "or and max maximum long total in each per but with please that using for to of",
+                    );
                 // "why tweets are limited to 280 characters"
-                let is_told = words.is(at.saturating_sub(1), "limited restricted capped to") && words.is(at.saturating_sub(2), "is are was were limited restricted capped")
-                    || words.is(at, "limited restricted capped") && words.is(at.saturating_sub(1), "is are was were only");
+                let is_told = words.is(at.saturating_sub(1), "limited restricted capped to")
+                    && words.is(at.saturating_sub(2), "is are was were limited restricted capped")
+                    || words.is(at, "limited restricted capped")
+                        && words.is(at.saturating_sub(1), "is are was were only");
                 (is_clear || is_adverbial) && ends && !is_told && !(is_attributive && !is_clear)
             }
         }
@@ -874,12 +1027,15 @@ impl Reader<'_, '_, '_> {
             let amount = limit(words, at)?;
             let (found, next) = thing(words, amount.next)?;
             let name = if words.is(next, "upper lower") { next + 1 } else { next };
-            (found.is_length() && words.is(name, "limit maximum max cap minimum ceiling min") && words.is_glued(next - 1))
-                .then_some((found, amount, name, name + 1))
+            (found.is_length()
+                && words.is(name, "limit maximum max cap minimum ceiling min")
+                && words.is_glued(next - 1))
+            .then_some((found, amount, name, name + 1))
         };
         if let Some((found, amount, name, end)) = attributive() {
             let value = plain_value(amount.limit)?;
-            let limit = if words.is(name, "minimum min") { Limit::AtLeast(value) } else { Limit::AtMost(value) };
+            let limit =
+                if words.is(name, "minimum min") { Limit::AtLeast(value) } else { Limit::AtMost(value) };
             if self.asks(at) {
                 self.scoped(found.constraint(limit), found, at, end);
             } else {
@@ -920,7 +1076,9 @@ impl Reader<'_, '_, '_> {
                 _ => {}
             }
         }
-        let end = counted(words, amount.next).filter(|(other, _)| *other == found).map_or(amount.next, |(_, end)| end);
+        let end = counted(words, amount.next)
+            .filter(|(other, _)| *other == found)
+            .map_or(amount.next, |(_, end)| end);
         self.scoped(found.constraint(limit), found, at, end);
         Some(end)
     }
@@ -928,10 +1086,15 @@ impl Reader<'_, '_, '_> {
     /// A second limit without its unit: "at least 100 words but not more than 150".
     fn elliptical(&mut self, at: usize, amount: Amount) {
         let words = self.words;
-        if !matches!(amount.sort, Sort::Least | Sort::Most | Sort::Under | Sort::Over) || !words.is(at.saturating_sub(1), "and but , or not be or than") {
+        if !matches!(amount.sort, Sort::Least | Sort::Most | Sort::Under | Sort::Over)
+            || !words.is(at.saturating_sub(1), "and but , or not be or than")
+        {
             return;
         }
-        if amount.next < words.len() && !words.is_what(amount.next, What::Sign) && !words.is(amount.next, "and in long") {
+        if amount.next < words.len()
+            && !words.is_what(amount.next, What::Sign)
+            && !words.is(amount.next, "and in long")
+        {
             return;
         }
         let Some(last) = self.found.last().cloned() else { return };
@@ -946,9 +1109,11 @@ impl Reader<'_, '_, '_> {
         let constraint = match last.constraint {
             Constraint::Count { what, .. } if last.to + 6 > at => Constraint::Count { what, limit },
             Constraint::Within { which, unit, constraint } if last.to + 6 > at => match *constraint {
-                Constraint::Count { what, .. } => {
-                    Constraint::Within { which, unit, constraint: Box::new(Constraint::Count { what, limit }) }
-                }
+                Constraint::Count { what, .. } => Constraint::Within {
+                    which,
+                    unit,
+                    constraint: Box::new(Constraint::Count { what, limit }),
+                },
                 _ => return,
             },
             _ => return,
@@ -959,9 +1124,11 @@ impl Reader<'_, '_, '_> {
     /// Whether a number of things is asked for: "suggest five names".
     fn is_asked_number(&self, at: usize) -> bool {
         let words = self.words;
-        let skipped = (1..=4).take_while(|back| *back < at && words.is(at - back, "me us the out of my top down best your")).count();
+        let skipped = (1..=4)
+            .take_while(|back| *back < at && words.is(at - back, "me us the out of my top down best your"))
+            .count();
         let verb = at.checked_sub(1 + skipped);
-        (at == 0 || verb.is_some_and(|verb| words.is(verb, "give suggest name list provide write share recommend offer propose invent generate create make produce find tell describe show present come think outline state explain mention identify include need want with brainstorm up for") || verb == 0 && words.is(0, "the top please")))
+        (at == 0 || verb.is_some_and(|verb| words.is(verb, "jot enumerate note collect give suggest name list provide write share recommend offer propose invent generate create make produce find tell describe show present come think outline state explain mention identify include need want with brainstorm up for") || verb == 0 && words.is(0, "the top please")))
             && self.asks(at)
     }
 
@@ -985,7 +1152,10 @@ impl Reader<'_, '_, '_> {
         let before = words.back(at, 1);
         let kind = list_kind(words, at);
         let is_noun = kind.is_some()
-            || is_in(before, "a the this complete short ranked long quick simple your my comprehensive of brief item point new packing shopping step entry reading in as checked top sorted alphabetical prioritised prioritized ordered curated final");
+            || is_in(
+                before,
+                "a the this complete short ranked long quick simple your my comprehensive of brief item point new packing shopping step entry reading in as checked top sorted alphabetical prioritised prioritized ordered curated final",
+            );
         if is_noun {
             let unit = kind.unwrap_or(Unit::Item);
             let start = if kind.is_some() { at - 1 } else { at };
@@ -994,12 +1164,15 @@ impl Reader<'_, '_, '_> {
                 (words.is(at + 1, "of") || words.is(at + 1, "containing")).then_some(at + 2)
             })?;
             let amount = limit(words, behind)?;
-            if words.is_what(amount.next, What::Sign) && !words.is(amount.next, ". , ; )") || words.is(amount.next, "% year years") {
+            if words.is_what(amount.next, What::Sign) && !words.is(amount.next, ". , ; )")
+                || words.is(amount.next, "% year years")
+            {
                 return None;
             }
             let found = counted(words, amount.next);
             {
-                let is_kind = matches!(found, Some((Thing::Unit(Unit::Bullet | Unit::NumberedItem | Unit::Item), _)));
+                let is_kind =
+                    matches!(found, Some((Thing::Unit(Unit::Bullet | Unit::NumberedItem | Unit::Item), _)));
                 let end = found.filter(|_| is_kind).map_or(amount.next, |(_, end)| end);
                 let unit = match found {
                     Some((Thing::Unit(found @ (Unit::Bullet | Unit::NumberedItem)), _)) => found,
@@ -1024,7 +1197,10 @@ impl Reader<'_, '_, '_> {
             }
         }
         // The verb.
-        if at > 0 && !words.is_what(at - 1, What::Sign) && !is_in(before, "and then please to kindly just also pls can you u now or i'd should must") {
+        if at > 0
+            && !words.is_what(at - 1, What::Sign)
+            && !is_in(before, "and then please to kindly just also pls can you u now or i'd should must")
+        {
             return None;
         }
         let start = words
@@ -1035,8 +1211,21 @@ impl Reader<'_, '_, '_> {
             return None;
         }
         // "List three bullet points": they are bullets.
-        if let Some((Thing::Unit(Unit::Bullet | Unit::NumberedItem | Unit::Item), _)) = counted(words, amount.next) {
+        if let Some((Thing::Unit(Unit::Bullet | Unit::NumberedItem | Unit::Item), _)) =
+            counted(words, amount.next)
+        {
             return None;
+        }
+        // "Three advantages and three disadvantages" are not three.
+        let more = (amount.next + 1..amount.next + 5).any(|at| {
+            words.is(at, "and")
+                && words.number(at + 1).is_some()
+                && words.is_word(at + 2)
+                && thing(words, at + 2).is_none()
+        });
+        if more {
+            self.pass(at, amount.next);
+            return Some((amount.next, None));
         }
         let mut limit = amount.limit;
         if self.is_negated(at) {
@@ -1051,7 +1240,11 @@ impl Reader<'_, '_, '_> {
     pub(super) fn is_only(&self, at: usize) -> bool {
         let words = self.words;
         let mut start = at;
-        while words.is(start.saturating_sub(1), "a an the one single simple markdown plain raw bare fenced with of as in numbered bulleted valid") && start > 0 {
+        while words.is(
+            start.saturating_sub(1),
+            "a an the one single simple markdown plain raw bare fenced with of as in numbered bulleted valid",
+        ) && start > 0
+        {
             start -= 1;
         }
         words
@@ -1088,7 +1281,10 @@ impl Reader<'_, '_, '_> {
             && (at == 0 || words.is(at - 1, "and please , then also but should must"))
             && words.is(at + 1, "the each your them every all these it")
             && self.asks(at);
-        if is_verb && !words.is(at + 2, "of section sections paragraph paragraphs heading headings page pages") && !words.is(at + 3, "section sections paragraph paragraphs") {
+        if is_verb
+            && !words.is(at + 2, "of section sections paragraph paragraphs heading headings page pages")
+            && !words.is(at + 3, "section sections paragraph paragraphs")
+        {
             let limit = if self.is_negated(at) { Limit::NONE } else { Limit::SOME };
             self.memory.list = Some(Unit::NumberedItem);
             self.push(Constraint::Count { what: Unit::NumberedItem, limit }, at, at + 3);
@@ -1115,10 +1311,8 @@ impl Reader<'_, '_, '_> {
         }
         if words.is(at, "latex") {
             let near = (at.saturating_sub(8)..at + 5).any(|at| words.is(at, "formula formulas formulae equation equations math maths mathematics expressions expression mathematical notation"));
-            return (near || words.is(at + 1, "notation formatting")).then_some((Thing::Unit(Unit::Formula), at + 1));
-        }
-        if words.any(at, "quotation marks").is_some() && self.is_negated(at) {
-            return Some((Thing::Unit(Unit::Quotation), at + 2)).filter(|_| false);
+            return (near || words.is(at + 1, "notation formatting"))
+                .then_some((Thing::Unit(Unit::Formula), at + 1));
         }
         None
     }
@@ -1136,7 +1330,10 @@ impl Reader<'_, '_, '_> {
         if is_part {
             return;
         }
-        if let Thing::Unit(Unit::Heading | Unit::Number | Unit::Question | Unit::Quotation | Unit::Item | Unit::Highlight) | Thing::Sign(_) = found
+        if let Thing::Unit(
+            Unit::Heading | Unit::Number | Unit::Question | Unit::Quotation | Unit::Item | Unit::Highlight,
+        )
+        | Thing::Sign(_) = found
             && is_in(before, "section row column phone page ref house serial these those first last second")
         {
             return;
@@ -1151,12 +1348,17 @@ impl Reader<'_, '_, '_> {
             }
             // "No numbers" forbids digits, "no phone numbers" something else; a question may be asked to the reader.
             let is_odd = matches!(found, Thing::Unit(Unit::Question)) && !words.is(at, "questions");
-            let is_adjective = !is_in(before, "no any without using use of or and , avoid include not the a single all including with have contain containing adding add emphatic markdown have nor neither never than rather exclude excluding omit skip as in into put your insert put give avoiding both even direct at my drop from any") && !is_in(words.back(at, 1), "no");
+            let is_adjective = !is_in(
+                before,
+                "no any without using use of or and , avoid include not the a single all including with have contain containing adding add emphatic markdown have nor neither never than rather exclude excluding omit skip as in into put your insert put give avoiding both even direct at my drop from any",
+            ) && !is_in(words.back(at, 1), "no");
             if is_odd || is_adjective {
                 return;
             }
             // "Don't answer the question": a verb of its own.
-            if is_in(before, "the") && matches!(found, Thing::Unit(Unit::Question | Unit::Item | Unit::Link | Unit::Quotation)) {
+            if is_in(before, "the")
+                && matches!(found, Thing::Unit(Unit::Question | Unit::Item | Unit::Link | Unit::Quotation))
+            {
                 return;
             }
             let start = self.negator_at(at).unwrap_or(at);
@@ -1209,9 +1411,12 @@ impl Reader<'_, '_, '_> {
             }
             Thing::Unit(Unit::Formula) => self.scoped_plain(found, at, next),
             Thing::Unit(Unit::Placeholder | Unit::Emoji | Unit::Link | Unit::Highlight | Unit::Quotation) => {
-                let wants = (at.saturating_sub(4)..at).any(|at| words.is(at, "use using include add insert leave put incorporate including with sprinkle"));
+                let wants = (at.saturating_sub(4)..at).any(|at| {
+                    words.is(at, "use using include add insert leave put incorporate including with sprinkle")
+                });
                 let with = words.is(at.saturating_sub(1), "with") || words.is(at.saturating_sub(2), "with");
-                let is_loose = matches!(found, Thing::Unit(Unit::Quotation | Unit::Link)) && (with || words.is(next, "from to between of"));
+                let is_loose = matches!(found, Thing::Unit(Unit::Quotation | Unit::Link))
+                    && (with || words.is(next, "from to between of"));
                 if wants && !is_loose {
                     self.scoped_plain(found, at, next);
                 }
@@ -1251,7 +1456,7 @@ impl Reader<'_, '_, '_> {
             start -= 1;
             steps += 1;
         }
-        words.is(start.saturating_sub(1), "as in use using with into format formatted include via through to produce make write give create return provide output present including add by list answer respond reply put just only but summarise want need prefer preferably me us structure") && start > 0
+        words.is(start.saturating_sub(1), "as in use using with into format formatted include via through to produce make write give create return provide output present including add by list answer respond reply put just only but consist consists be contain summarise want need prefer preferably me us structure") && start > 0
             || start == 0
             || words.is_what(start - 1, What::Sign)
     }
@@ -1264,20 +1469,23 @@ impl Reader<'_, '_, '_> {
             if self.is_used(at) || !self.asks(at) || self.is_negated(at) {
                 return None;
             }
-            let (Thing::Unit(unit @ (Unit::Bullet | Unit::NumberedItem)), next) = thing(words, at)? else { return None };
+            let (Thing::Unit(unit @ (Unit::Bullet | Unit::NumberedItem)), next) = thing(words, at)? else {
+                return None;
+            };
             (!is_in(words.back(at, 1), "each every per no") && self.is_format(at)).then_some((unit, at, next))
         });
         let Some(pending) = pending else { return };
-        if let Some((unit, at, next)) = kind {
-            if at > pending.from && at < pending.from + REACH * 2 {
-                if self.is_only(at) {
-                    self.push(Constraint::Only { what: unit }, at, next);
-                }
-                self.memory.list = Some(unit);
-                self.memory.unit = Some(unit);
-                self.push(Constraint::Count { what: unit, limit: pending.limit }, pending.from, next);
-                return;
+        if let Some((unit, at, next)) = kind
+            && at > pending.from
+            && at < pending.from + REACH * 2
+        {
+            if self.is_only(at) {
+                self.push(Constraint::Only { what: unit }, at, next);
             }
+            self.memory.list = Some(unit);
+            self.memory.unit = Some(unit);
+            self.push(Constraint::Count { what: unit, limit: pending.limit }, pending.from, next);
+            return;
         }
         if pending.is_list {
             self.memory.list = self.memory.list.or(Some(Unit::Item));
@@ -1365,7 +1573,9 @@ fn is_main_object(words: Words<'_>, at: usize) -> bool {
         if words.is(before, "write invent give create compose draft make suggest provide generate produce me need want craft come devise design propose offer pen think up find tell describe summarise summarize prepare explain answer of") {
             return !words.is(at.saturating_sub(1), "the its each your");
         }
-        if !words.is_word(before) || words.is(before, "include add with and plus followed by append the its each your in for") {
+        if !words.is_word(before)
+            || words.is(before, "it include add with and plus followed by append the its each your in for")
+        {
             return false;
         }
         start = before;
@@ -1375,8 +1585,8 @@ fn is_main_object(words: Words<'_>, at: usize) -> bool {
 
 /// The scope that stands before or behind a constraint on form, for the other matchers.
 impl Reader<'_, '_, '_> {
-    pub(super) fn part_before(&self, at: usize) -> Option<Option<(Which, Unit)>> {
-        match self.scope(at, at + 1, Thing::Sign("")) {
+    pub(super) fn part_before(&self, at: usize, to: usize) -> Option<Option<(Which, Unit)>> {
+        match self.scope(at, to, Thing::Sign("")) {
             Scope::Whole => None,
             Scope::Part(which, unit) => Some(Some((which, unit))),
             Scope::Unknown => Some(None),
@@ -1394,10 +1604,21 @@ impl Reader<'_, '_, '_> {
         let words = self.words;
         let list = self.memory.list;
         let (which, next) = if words.is(at, "each every") {
-            (Which::Each, if words.low(at + 1) == "of" { words.any(at + 1, "of the|of your|of these").unwrap_or(at + 1) } else { at + 1 })
-        } else if words.is(at, "all") && words.is(at + 1, "sentences lines paragraphs bullets bullet items headings the") {
+            (
+                Which::Each,
+                if words.low(at + 1) == "of" {
+                    words.any(at + 1, "of the|of your|of these").unwrap_or(at + 1)
+                } else {
+                    at + 1
+                },
+            )
+        } else if words.is(at, "all")
+            && words.is(at + 1, "sentences lines paragraphs bullets bullet items headings the")
+        {
             (Which::Each, if words.low(at + 1) == "the" { at + 2 } else { at + 1 })
-        } else if words.is(at, "title headline") && (words.is(at.saturating_sub(1), "the its your a") || at == 0) {
+        } else if words.is(at, "title headline")
+            && (words.is(at.saturating_sub(1), "the its your a") || at == 0)
+        {
             return Some((Which::First, Unit::Heading, at + 1));
         } else {
             (which(words, at)?, at + 1)

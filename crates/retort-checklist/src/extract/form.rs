@@ -49,7 +49,7 @@ impl Reader<'_, '_, '_> {
             return Some(0);
         }
         // "Only JSON": the adjective itself asks.
-        let asks = is_in(before, ASKING) || self.is_only(at);
+        let asks = is_in(before, ASKING) || before == "of" || self.is_only(at);
         if !asks {
             return None;
         }
@@ -62,15 +62,23 @@ impl Reader<'_, '_, '_> {
                 converts.then_some(start - 1)
             }
             "with" => {
-                let answers = (start.saturating_sub(4)..start).any(|at| words.is(at, "respond reply answer come"));
+                let answers =
+                    (start.saturating_sub(4)..start).any(|at| words.is(at, "respond reply answer come"));
                 (answers || self.is_only(at)).then_some(start - 1)
             }
             "use" | "using" | "is" => {
                 let knows = words.is(start.saturating_sub(2), "to i we when why people");
-                (!knows && !(before == "is" && !words.is(start.saturating_sub(2), "format output response answer"))).then_some(start - 1)
+                (!knows
+                    && !(before == "is"
+                        && !words.is(start.saturating_sub(2), "format output response answer")))
+                .then_some(start - 1)
             }
+            "of" => (words.is(start.saturating_sub(2), "form") && start > 1).then_some(start - 1),
             "write" | "make" | "create" | "show" | "me" | "give" => Some(start - 1),
-            "," => (start > 1 && words.is(at + 1, "only format . please output")  || at + 1 >= words.len() || words.is_what(at + 1, What::Sign)).then_some(start),
+            "," => (start > 1 && words.is(at + 1, "only format . please output")
+                || at + 1 >= words.len()
+                || words.is_what(at + 1, What::Sign))
+            .then_some(start),
             _ => Some(start - 1),
         }
     }
@@ -83,7 +91,8 @@ impl Reader<'_, '_, '_> {
         }
         (at.saturating_sub(9)..at).any(|at| {
             words.is(at, "include add along plus followed attach append embed contains containing including")
-                || words.is(at, "example sample snippet payload excerpt") && !words.is(at.saturating_sub(1), "this the following")
+                || words.is(at, "example sample snippet payload excerpt")
+                    && !words.is(at.saturating_sub(1), "this the following")
         })
     }
 
@@ -94,14 +103,18 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             if words.is(at + 1, "parser parsers library libraries schema schemas api apis syntax validator web parsing feed databases database editor serialisation serialization")
-                && !(words.low(at + 1) == "schema" && false)
             {
                 continue;
             }
             let Some(from) = self.asked_format(at) else { continue };
             let mut end = at + 1;
-            while words.is(end, "object array format document string list only code block file") && end < at + 4 {
+            while words.is(end, "object array format document string list only code block file")
+                && end < at + 4
+            {
                 end += 1;
+            }
+            if words.is(end, "or") && words.is(end + 1, "yaml xml toml html plain markdown prose") {
+                continue;
             }
             if self.is_negated(at) {
                 let constraint = Constraint::Json { place: Place::Whole, keys: Vec::new(), schema: None };
@@ -111,7 +124,9 @@ impl Reader<'_, '_, '_> {
             let place = if self.is_partial(at) { Place::Somewhere } else { Place::Whole };
             let mut keys = Vec::new();
             let mut schema = None;
-            if let Some((found, next)) = self.names(end, "key keys field fields property properties attribute attributes members member") {
+            if let Some((found, next)) = self
+                .names(end, "key keys field fields property properties attribute attributes members member")
+            {
                 keys = found;
                 end = next;
             } else if let Some((found, next)) = self.schema(at) {
@@ -120,9 +135,11 @@ impl Reader<'_, '_, '_> {
                     Template::Keys(found) => keys = found,
                 }
                 end = next;
-            } else if let Some(quoted) = (end..end + 3).find(|at| words.is_what(*at, What::Quoted)) {
+            } else if let Some(quoted) = (end..end + 14).find(|at| words.is_what(*at, What::Quoted)) {
                 // "with "name" and "age" keys"
-                if words.is(end, "with containing that") {
+                let each = words.is(quoted - 1, "with containing having including")
+                    && words.is(quoted.saturating_sub(2), "each objects object one");
+                if words.is(end, "with containing that") && quoted < end + 3 || each {
                     let mut next = quoted;
                     let mut found = Vec::new();
                     while words.is_what(next, What::Quoted) || words.is(next, ", and") {
@@ -134,6 +151,9 @@ impl Reader<'_, '_, '_> {
                     if words.is(next, "key keys field fields properties as") {
                         keys = found;
                         end = next + 1;
+                    } else if each {
+                        keys = found;
+                        end = next;
                     }
                 }
             }
@@ -166,6 +186,11 @@ impl Reader<'_, '_, '_> {
         let is_listed = words.is(next.wrapping_sub(1), ": named called ( titled be are");
         while found.len() < 40 {
             let start = next;
+            if words.number(next).is_some_and(|(_, end)| {
+                words.is(end, "rows row columns data records") || words.is(end + 1, "rows columns")
+            }) {
+                break;
+            }
             if words.is_what(next, What::Quoted) {
                 // A whole header within one pair of marks.
                 let text = self.text(next).trim();
@@ -183,7 +208,9 @@ impl Reader<'_, '_, '_> {
                     break;
                 }
                 // One that runs on is no name.
-                let ends = next >= words.len() || words.is_what(next, What::Sign) || words.is(next, "and only in for with about of to from where which on each so");
+                let ends = next >= words.len()
+                    || words.is_what(next, What::Sign)
+                    || words.is(next, "and only in for with about of to from where which on each so");
                 if !ends {
                     break;
                 }
@@ -211,7 +238,8 @@ impl Reader<'_, '_, '_> {
         let named = found.iter().all(|name| !name.is_empty());
         let is_plural = words.low(noun).ends_with('s') || is_in(words.low(noun), "header row line");
         let is_quoted = words.is_what(noun + 1, What::Quoted) || found.len() > 1;
-        (named && !found.is_empty() && (is_quoted || is_listed) && (is_plural || found.len() == 1)).then_some((found, next))
+        (named && !found.is_empty() && (is_quoted || is_listed) && (is_plural || found.len() == 1))
+            .then_some((found, next))
     }
 
     /// A schema or an example of the object in braces.
@@ -228,7 +256,8 @@ impl Reader<'_, '_, '_> {
                 if !is_schema && !words.is(words.len().saturating_sub(1), ":") {
                     return None;
                 }
-                let span = self.instruction.spans.iter().find(|span| span.range.start >= sentence.range.end)?;
+                let spans = &self.instruction.spans;
+                let span = spans.get(spans.partition_point(|span| span.range.start < sentence.range.end))?;
                 let gap = self.instruction.slice(&(sentence.range.end..span.range.start));
                 if !gap.trim().is_empty() {
                     return None;
@@ -262,11 +291,21 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             let place = if self.is_partial(at) { Place::Somewhere } else { Place::Whole };
-            let separator = if words.is(at, "tsv tab") || phrase::somewhere(words, "separated by tabs|tab separated|tabs as the separator|tabs as separators|use tabs|tab delimited") {
+            let separator = if words.is(at, "tsv tab")
+                || phrase::somewhere(
+                    words,
+                    "separated by tabs|tab separated|tabs as the separator|tabs as separators|use tabs|tab delimited",
+                ) {
                 '\t'
-            } else if phrase::somewhere(words, "separated by semicolons|semicolon separated|semicolons as the separator|semicolons as separators|semicolon as the separator|semicolon as separator|semicolon as the delimiter|semicolons as delimiters|semicolons as the delimiter|semicolons instead of commas|semicolons as separator|use semicolons|semicolon delimited|semicolons between") {
+            } else if phrase::somewhere(
+                words,
+                "separated by semicolons|semicolon separated|semicolons as the separator|semicolons as separators|semicolon as the separator|semicolon as separator|semicolon as the delimiter|semicolons as delimiters|semicolons as the delimiter|semicolons instead of commas|semicolons as separator|use semicolons|semicolon delimited|semicolons between",
+            ) {
                 ';'
-            } else if phrase::somewhere(words, "pipe separated|separated by pipes|pipes as separators|pipes as the separator|pipe delimited|pipes as delimiters") {
+            } else if phrase::somewhere(
+                words,
+                "pipe separated|separated by pipes|pipes as separators|pipes as the separator|pipe delimited|pipes as delimiters",
+            ) {
                 '|'
             } else {
                 ','
@@ -280,7 +319,9 @@ impl Reader<'_, '_, '_> {
             } else if columns.is_none()
                 && let Some((found, next)) = self.names(end, "columns")
             {
-                if found.iter().all(|name| !name.contains(' ')) || words.is_what(next.saturating_sub(1), What::Quoted) {
+                if found.iter().all(|name| !name.contains(' '))
+                    || words.is_what(next.saturating_sub(1), What::Quoted)
+                {
                     header = found;
                 }
                 end = next;
@@ -299,14 +340,21 @@ impl Reader<'_, '_, '_> {
         }
         let start = if words.is(at + 1, "the") { at + 2 } else { at + 1 };
         let amount = count::limit(words, start)?;
-        let near = (amount.next..amount.next + 2).any(|at| words.is(at, "columns column rows row fields words sentences years days"));
+        let near = (amount.next..amount.next + 2)
+            .any(|at| words.is(at, "columns column rows row fields words sentences years days"));
         (words.is_word(amount.next) && !near).then_some(amount.limit)
     }
 
     /// Columns and rows in a sentence of their own: "Five rows."
     pub(super) fn loose_shape(&mut self) {
         let words = self.words;
-        if words.len() == 0 || !self.asks(0) || phrase::somewhere(words, "table|csv|tsv|tables|spreadsheet") {
+        let is_here = self.found.iter().any(|one| {
+            matches!(
+                one.constraint,
+                Constraint::Csv { .. } | Constraint::Table { .. } | Constraint::Only { .. }
+            )
+        });
+        if words.len() == 0 || !self.asks(0) || is_here {
             return;
         }
         let (columns, rows, _) = self.shape(0);
@@ -324,12 +372,13 @@ impl Reader<'_, '_, '_> {
         while at < words.len().min(from + REACH * 2) {
             if let Some(amount) = count::limit(words, at) {
                 let mut noun = amount.next;
-                while words.is(noun, "data body more full separate different total") && noun < amount.next + 2 {
+                while words.is(noun, "data body more full separate different total") && noun < amount.next + 2
+                {
                     noun += 1;
                 }
                 let slot = if words.is(noun, "columns column fields") {
                     Some(&mut columns)
-                } else if words.is(noun, "rows row records entries lines") && !words.is(noun + 1, "of text") {
+                } else if words.is(noun, "rows row records") {
                     Some(&mut rows)
                 } else {
                     None
@@ -337,7 +386,9 @@ impl Reader<'_, '_, '_> {
                 if let Some(slot) = slot {
                     if slot.is_none() {
                         let value = match amount.limit {
-                            Limit::AtLeast(least) if self.is_negated(at) => Limit::AtMost(least.saturating_sub(1)),
+                            Limit::AtLeast(least) if self.is_negated(at) => {
+                                Limit::AtMost(least.saturating_sub(1))
+                            }
                             limit => limit,
                         };
                         *slot = Some(value);
@@ -361,7 +412,12 @@ impl Reader<'_, '_, '_> {
             if !(words.low(at) == "table" || is_form) || self.is_used(at) || self.mood(at) != Mood::Asked {
                 continue;
             }
-            if words.is(at + 1, "tennis salt manners lamp top cloth saw leg legs wine setting football tops decoration") || words.is(at + 1, "of") && words.is(at + 2, "contents") || words.is(at + 1, "for") && words.is(at + 2, "two four six eight one three my our the") {
+            if words.is(
+                at + 1,
+                "tennis salt manners lamp top cloth saw leg legs wine setting football tops decoration",
+            ) || words.is(at + 1, "of") && words.is(at + 2, "contents")
+                || words.is(at + 1, "for") && words.is(at + 2, "two four six eight one three my our the")
+            {
                 continue;
             }
             let mut start = at;
@@ -370,18 +426,27 @@ impl Reader<'_, '_, '_> {
             }
             let before = words.back(start, 1);
             let markdown = (start..at).any(|at| words.is(at, "markdown github gfm pipe"));
-            let is_made = is_in(before, "as in into use using make create draw produce include add provide give me with show present build output return generate but format write put of prepare construct insert through via formatted : , compile has have contain containing to us want need by")
-                || is_in(before, "or and") && (start.saturating_sub(5)..start).any(|at| count::thing(words, at).is_some_and(|(found, next)| found.is_named() && next + 1 == start));
+            let is_made = is_in(
+                before,
+                "as in into use using make create draw produce include add provide give me with show present build output return generate but format write put of prepare construct insert through via formatted : , compile has have contain containing to us want need by",
+            ) || is_in(before, "or and")
+                && (start.saturating_sub(5)..start).any(|at| {
+                    count::thing(words, at).is_some_and(|(found, next)| found.is_named() && next + 1 == start)
+                });
             if !is_made && start > 0 && !self.is_only(at) && !markdown {
                 continue;
             }
-            if is_in(before, "to") && !(start.saturating_sub(8)..start).any(|at| words.is(at, "convert turn transform change")) {
+            if is_in(before, "to")
+                && !(start.saturating_sub(8)..start).any(|at| words.is(at, "convert turn transform change"))
+            {
                 continue;
             }
             if self.is_negated(at) && !self.is_only(at) {
                 continue;
             }
-            if words.is(start.saturating_sub(1), "the") && !self.is_only(at) || words.is(at, "table") && words.is(at - usize::from(at > 0), "this above each every per") {
+            if words.is(start.saturating_sub(1), "the") && !self.is_only(at)
+                || words.is(at, "table") && words.is(at - usize::from(at > 0), "this above each every per")
+            {
                 continue;
             }
             let mut end = if is_form { at + 2 } else { at + 1 };
@@ -409,8 +474,13 @@ impl Reader<'_, '_, '_> {
                 header = found;
                 to = to.max(next);
             }
-            let columns = columns.filter(|limit| header.is_empty() || *limit != Limit::Exactly(header.len() as u64));
-            self.push(Constraint::Table { header, columns, rows }, start.saturating_sub(1).min(at), to.min(words.len()));
+            let columns =
+                columns.filter(|limit| header.is_empty() || *limit != Limit::Exactly(header.len() as u64));
+            self.push(
+                Constraint::Table { header, columns, rows },
+                if is_in(before, "or and me us") { start } else { start.saturating_sub(1).min(at) },
+                to.min(words.len()),
+            );
         }
     }
 
@@ -425,7 +495,9 @@ impl Reader<'_, '_, '_> {
         while next < from + 16 {
             if words.is_what(next, What::Quoted) {
                 found.push(self.text(next).to_owned());
-            } else if words.is(next, "columns headers column") || words.is(next, "as") && words.is(next + 1, "columns headers the column header") {
+            } else if words.is(next, "columns headers column")
+                || words.is(next, "as") && words.is(next + 1, "columns headers the column header")
+            {
                 return (found.len() > 1).then_some((found, next + 1));
             } else if words.is_word(next) && self.text(next).starts_with(char::is_uppercase) {
                 found.push(self.text(next).to_owned());
@@ -441,19 +513,33 @@ impl Reader<'_, '_, '_> {
     fn code_name(&self, at: usize) -> Option<String> {
         let words = self.words;
         let low = words.low(at);
-        if low.is_empty() || is_in(low, "text txt plain plaintext node console h less csv json md markdown shell tex latex toml cc octave") {
+        if low.is_empty()
+            || is_in(
+                low,
+                "text txt plain plaintext node console h less csv json md markdown shell tex latex toml cc octave",
+            )
+        {
             return None;
         }
         let name = code::canonical_name(low)?;
         // Names that are words, too, stand in capitals.
         let text = self.text(at);
-        let is_word = is_in(low, "go c r swift rust dart julia ruby java scala perl lua python pl rb kt cs ts js hs sh py rs jl");
-        (!is_word || text.starts_with(char::is_uppercase) || is_in(low, "python java ruby js ts py rs rust") && words.is(at + 1, "code function script program snippet block")).then(|| name.to_owned())
+        let is_word = is_in(
+            low,
+            "go c r swift rust dart julia ruby java scala perl lua python pl rb kt cs ts js hs sh py rs jl",
+        );
+        (!is_word
+            || text.starts_with(char::is_uppercase)
+            || is_in(low, "python java ruby js ts py rs rust")
+                && words.is(at + 1, "code function script program snippet block"))
+        .then(|| name.to_owned())
     }
 
     fn code(&mut self) {
         let words = self.words;
-        let block = |at: usize| words.any(at, "code block|code blocks|code snippet|code snippets|codeblock|fenced block|code fence|fenced code block|fenced code|block|code|snippet|fenced code blocks");
+        let block = |at: usize| {
+            words.any(at, "code block|code blocks|code snippet|code snippets|codeblock|fenced block|code fence|fenced code block|fenced code|block|code|snippet|fenced code blocks")
+        };
         for at in 0..words.len() {
             let Some(name) = self.code_name(at) else { continue };
             if self.mood(at) == Mood::Told || self.is_used(at) {
@@ -470,7 +556,8 @@ impl Reader<'_, '_, '_> {
             let must_be = words.ends_before(at, "must be|should be|must be in|should be in|must be written in|should be written in|has to be|has to be in|have to be in|needs to be in|be in|be written in|must use|use only|has to be written in|to be in").is_some()
                 && (0..at).any(|at| words.is(at, "it code they that snippet snippets"));
             let names_block = block(at + 1).filter(|next| {
-                let is_plain = words.is(at + 1, "code snippet") && !words.is(at + 2, "block blocks snippet snippets");
+                let is_plain =
+                    words.is(at + 1, "code snippet") && !words.is(at + 2, "block blocks snippet snippets");
                 !is_plain || self.is_only(at) || words.is(*next, "only") || words.low(at + 1) == "snippet"
             });
             let behind = words.ends_before(at, "code block in|code blocks in|code snippet in|code block with|code block of|code block containing|code snippet in|fenced block in|code block that contains|only code in|code block written in|snippet in|only with code in|code in").filter(|start| words.low(*start) == "fenced" || words.is(*start, "code only snippet") && (!words.is(*start + 1, "in") || words.low(*start) == "snippet" || self.is_only(*start)));
@@ -483,25 +570,35 @@ impl Reader<'_, '_, '_> {
                 (None, None) if must_be => (at, at + 1),
                 (None, None) => continue,
             };
-            let is_whole = self.is_only(from) || self.is_only_behind(to) || words.any(to, "and nothing else|, nothing else").is_some();
+            let is_whole = self.is_only(from)
+                || self.is_only_behind(to)
+                || words.any(to, "and nothing else|, nothing else").is_some();
             let place = if is_whole { Place::Whole } else { Place::Somewhere };
             self.push(Constraint::Code { language: name, place }, from, to);
         }
         // "Output only the code", where the language stands elsewhere.
         for at in 0..words.len() {
-            if words.low(at) == "code" && self.asks(at) && !self.is_used(at) && (self.is_only(at) || words.is(at + 1, "only") || words.any(at + 1, "and nothing else|, nothing else|, no explanation|, no explanations|, no comments or explanation").is_some()) && !words.is(at + 1, "block blocks snippet snippets") && !self.is_negated(at) {
-                if let (Some(first), Some(last)) = (words.get(at.saturating_sub(1)), words.get(at)) {
+            if words.low(at) == "code" && self.asks(at) && !self.is_used(at) && (self.is_only(at) || words.is(at + 1, "only") || words.any(at + 1, "and nothing else|, nothing else|, no explanation|, no explanations|, no comments or explanation").is_some()) && !words.is(at + 1, "block blocks snippet snippets") && !self.is_negated(at)
+                && let (Some(first), Some(last)) = (words.get(at.saturating_sub(1)), words.get(at)) {
                     self.memory.has_code_block = Some((Place::Whole, first.range.start..last.range.end));
                 }
-            }
-            let is_block = words.any(at, "code block|codeblock|fenced block|code fence|code blocks").is_some();
-            if is_block && self.asks(at) && self.is_only(at) && let (Some(first), Some(last)) = (words.get(at), words.get(at + 1).or(words.get(at))) {
+            let is_block =
+                words.any(at, "code block|codeblock|fenced block|code fence|code blocks").is_some();
+            if is_block
+                && self.asks(at)
+                && self.is_only(at)
+                && let (Some(first), Some(last)) = (words.get(at), words.get(at + 1).or(words.get(at)))
+            {
                 self.memory.has_code_block = Some((Place::Whole, first.range.start..last.range.end));
             }
         }
         // "No code, please."
         for at in 0..words.len() {
-            if words.low(at) == "code" && !self.is_used(at) && self.mood(at) == Mood::Asked && words.is(at.saturating_sub(1), "no any without include using show write") && self.is_negated(at)
+            if words.low(at) == "code"
+                && !self.is_used(at)
+                && self.mood(at) == Mood::Asked
+                && words.is(at.saturating_sub(1), "no any without include using show write")
+                && self.is_negated(at)
                 && !words.is(at + 1, "block blocks snippet snippets of comments names review")
             {
                 self.push(Constraint::Count { what: Unit::CodeBlock, limit: Limit::NONE }, at, at + 1);
@@ -516,12 +613,16 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             // A level: "level-2 headings", "H2 headings", "second-level headings", "## headings".
-            let heading = |at: usize| words.any(at, "markdown headings|markdown heading|headings|heading|headers|header|markdown headers|subheadings|atx headings|section headings");
+            let heading = |at: usize| {
+                words.any(at, "markdown headings|markdown heading|headings|heading|headers|header|markdown headers|subheadings|atx headings|section headings")
+            };
             let level = if words.low(at) == "level" {
-                words.number(at + 1).map(|(level, next)| (level, next))
+                words.number(at + 1)
             } else if words.is(at, "h1 h2 h3 h4 h5 h6 h1s h2s h3s h4s h5s h6s") {
-                words.low(at).bytes().nth(1).map(|digit| (u64::from(digit - b'0'), at + 1))
-            } else if let Some(nth) = super::token::ordinal(words.low(at)).or(if words.is(at, "top") { Some(1) } else { None }) {
+                words.low(at).as_bytes().get(1).map(|digit| (u64::from(digit - b'0'), at + 1))
+            } else if let Some(nth) =
+                super::token::ordinal(words.low(at)).or(if words.is(at, "top") { Some(1) } else { None })
+            {
                 (words.low(at + 1) == "level").then_some((nth, at + 2))
             } else if words.is(at, "# ## ### #### ##### ######") {
                 Some((words.low(at).len() as u64, at + 1))
@@ -564,7 +665,11 @@ impl Reader<'_, '_, '_> {
                 }
                 if let Some((texts, next)) = self.titles(end) {
                     for text in texts {
-                        self.push(Constraint::Heading { level: Some(level), text: Some(text), limit: Limit::SOME }, from, next);
+                        self.push(
+                            Constraint::Heading { level: Some(level), text: Some(text), limit: Limit::SOME },
+                            from,
+                            next,
+                        );
                     }
                     continue;
                 }
@@ -572,7 +677,8 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             // A text: "a heading "Risks"".
-            if words.is(at, "heading headings header subheading headings subheadings") && !self.is_negated(at) {
+            if words.is(at, "heading headings header subheading headings subheadings") && !self.is_negated(at)
+            {
                 if words.is(at.saturating_sub(1), "each every row column") {
                     continue;
                 }
@@ -582,7 +688,11 @@ impl Reader<'_, '_, '_> {
                     continue;
                 }
                 for text in texts {
-                    self.push(Constraint::Heading { level: None, text: Some(text), limit: Limit::SOME }, at, next);
+                    self.push(
+                        Constraint::Heading { level: None, text: Some(text), limit: Limit::SOME },
+                        at,
+                        next,
+                    );
                 }
             }
         }
@@ -592,7 +702,7 @@ impl Reader<'_, '_, '_> {
     fn titles(&self, at: usize) -> Option<(Vec<String>, usize)> {
         let words = self.words;
         let mut next = at;
-        while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading that says saying should be must are ( following names and as exactly heading in this order —") {
+        while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading reads that says saying should be must are ( following names and as exactly heading in this order — for on covering") {
             next += 1;
         }
         let mut found = Vec::new();
@@ -605,11 +715,16 @@ impl Reader<'_, '_, '_> {
                 next += 1;
             } else {
                 // A title begins with a capital; in a list it may go on in small letters.
-                let is_capital = |at: usize| words.is_word(at) && self.text(at).starts_with(|c: char| c.is_uppercase());
+                let is_capital =
+                    |at: usize| words.is_word(at) && self.text(at).starts_with(|c: char| c.is_uppercase());
                 if !is_capital(next) && !(colon && words.is_word(next)) {
                     break;
                 }
-                while next < start + 6 && (words.is_word(next) || words.low(next) == "&") && !(words.is(next, "and or") && !(is_capital(next + 1) && false)) && !words.is(next, "in with each then") {
+                while next < start + 6
+                    && (words.is_word(next) || words.low(next) == "&")
+                    && !words.is(next, "and or")
+                    && !words.is(next, "in with each then")
+                {
                     next += 1;
                 }
                 found.push(self.text_of(start..next).to_owned());
@@ -650,8 +765,13 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             let Some((titles, next)) = self.titles(at + 1) else { continue };
-            let quoted = words.is_what(at + 1, What::Quoted) || words.is_what(at + 2, What::Quoted) || words.is_what(at + 3, What::Quoted);
-            if !quoted && titles.len() < 2 && !words.is(at + 1, "called titled named headed labelled labeled entitled :") {
+            let quoted = words.is_what(at + 1, What::Quoted)
+                || words.is_what(at + 2, What::Quoted)
+                || words.is_what(at + 3, What::Quoted);
+            if !quoted
+                && titles.len() < 2
+                && !words.is(at + 1, "called titled named headed labelled labeled entitled :")
+            {
                 continue;
             }
             // "Section 1, Section 2" are marked by numbers.
@@ -659,7 +779,10 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             let mut end = next;
-            let ordered = phrase::somewhere(words, "in this order|in that order|in the following order|in exactly this order|in this exact order|in order|in the order given|in exactly that order|in that exact order|in the given order|in precisely this order|in the same order|in the order shown|in the order listed|in just this order|in this sequence|in that sequence");
+            let ordered = phrase::somewhere(
+                words,
+                "in this order|in that order|in the following order|in exactly this order|in this exact order|in order|in the order given|in exactly that order|in that exact order|in the given order|in precisely this order|in the same order|in the order shown|in the order listed|in just this order|in this sequence|in that sequence",
+            );
             if ordered && let Some(order) = (next..next + 4).find(|at| words.is(*at, "order")) {
                 end = order + 1;
             }
@@ -670,7 +793,10 @@ impl Reader<'_, '_, '_> {
 
     pub(super) fn numbered_sections(&mut self) {
         let words = self.words;
-        let marks = phrase::somewhere(words, "mark|label|labelled|labeled|marked|start|starting|begin|beginning|headed|titled|number|numbered|named|called|introduce|introduced|precede|heading|title|prefix|prefixed|denoted|head|starts|begins|as");
+        let marks = phrase::somewhere(
+            words,
+            "mark|label|labelled|labeled|marked|start|starting|begin|beginning|headed|titled|number|numbered|named|called|introduce|introduced|precede|heading|title|prefix|prefixed|denoted|head|starts|begins|as",
+        );
         if !marks {
             return;
         }
@@ -695,7 +821,10 @@ impl Reader<'_, '_, '_> {
             } else if words.is_word(at) && self.text(at).starts_with(char::is_uppercase) && at > 0 {
                 let next = words.low(at + 1);
                 let value = is_digit(at + 1);
-                if value.is_none() && !(is_in(next, "x n #") && (words.is(at + 1, "#") || self.text(at + 1).starts_with(['X', 'N']))) {
+                if value.is_none()
+                    && !(is_in(next, "x n #")
+                        && (words.is(at + 1, "#") || self.text(at + 1).starts_with(['X', 'N'])))
+                {
                     continue;
                 }
                 (self.text(at).to_owned(), value, at, at + 2)
@@ -714,7 +843,11 @@ impl Reader<'_, '_, '_> {
             let mut end = to;
             for more in to..words.len().min(to + REACH) {
                 let value = if words.is_what(more, What::Quoted) {
-                    self.text(more).trim_end_matches(':').rsplit_once(' ').filter(|(word, _)| *word == marker).and_then(|(_, n)| n.parse().ok())
+                    self.text(more)
+                        .trim_end_matches(':')
+                        .rsplit_once(' ')
+                        .filter(|(word, _)| *word == marker)
+                        .and_then(|(_, n)| n.parse().ok())
                 } else if self.text(more) == marker {
                     is_digit(more + 1)
                 } else {
@@ -725,7 +858,10 @@ impl Reader<'_, '_, '_> {
                     end = if words.is_what(more, What::Quoted) { more + 1 } else { more + 2 };
                 }
             }
-            let open = phrase::somewhere(words, "and so on|etc|and so forth|…|...|such as|for example|e.g.|like|e.g");
+            let open = phrase::somewhere(
+                words,
+                "and so on|etc|and so forth|…|...|such as|for example|e.g.|like|e.g",
+            );
             let counted = self.sections_count(&marker);
             let limit = match (counted, named) {
                 (Some(limit), _) => limit,
@@ -744,7 +880,11 @@ impl Reader<'_, '_, '_> {
         let plural = format!("{}s", marker.to_lowercase());
         for at in 0..words.len() {
             if let Some(amount) = count::limit(words, at) {
-                let noun = (amount.next..amount.next + 3).find(|at| words.is(*at, "sections parts chapters days weeks stages phases steps stanzas acts scenes") || words.low(*at) == plural);
+                let noun = (amount.next..amount.next + 3).find(|at| {
+                    words
+                        .is(*at, "sections parts chapters days weeks stages phases steps stanzas acts scenes")
+                        || words.low(*at) == plural
+                });
                 if noun.is_some() {
                     return Some(amount.limit);
                 }
@@ -757,7 +897,8 @@ impl Reader<'_, '_, '_> {
         let tail = Words { tokens: &self.memory.tail };
         (0..tail.len()).find_map(|at| {
             let amount = count::limit(tail, at)?;
-            (tail.low(amount.next) == plural || tail.low(amount.next) == marker.to_lowercase()).then_some(amount.limit)
+            (tail.low(amount.next) == plural || tail.low(amount.next) == marker.to_lowercase())
+                .then_some(amount.limit)
         })
     }
 
@@ -770,7 +911,10 @@ impl Reader<'_, '_, '_> {
             match words.get(at).map(|token| token.what) {
                 Some(What::Sign) => long && text.chars().all(|c| "*-=#~_+|@".contains(c)),
                 Some(What::Quoted) => {
-                    !text.trim().is_empty() && text.chars().all(|c| !c.is_alphanumeric() && !c.is_whitespace() || c == ' ') && !is_in(text, ", . ; ! ?") && text.chars().any(|c| !c.is_whitespace())
+                    !text.trim().is_empty()
+                        && text.chars().all(|c| !c.is_alphanumeric() && !c.is_whitespace() || c == ' ')
+                        && !is_in(text, ", . ; ! ?")
+                        && text.chars().any(|c| !c.is_whitespace())
                         || text.starts_with('[') && text.ends_with(']')
                 }
                 _ => false,
@@ -781,7 +925,12 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             let put = words.is(at, "put insert place use");
-            let Some(by) = (at + 1..words.len().min(at + REACH)).find(|at| is_separator(*at)).or_else(|| self.described_separator(at)) else { continue };
+            let Some(by) = (at + 1..words.len().min(at + REACH))
+                .find(|at| is_separator(*at))
+                .or_else(|| self.described_separator(at))
+            else {
+                continue;
+            };
             if put && !(at..words.len()).any(|at| words.is(at, "between separate divide separator divider")) {
                 continue;
             }
@@ -803,7 +952,7 @@ impl Reader<'_, '_, '_> {
             // The parts: the number that stands before, or in the sentence before.
             let mut parts = None;
             let mut from = at;
-            for start in (0..words.len()).filter(|start| *start < at || *start > by) {
+            for start in 0..words.len() {
                 if self.mood(start) == Mood::Told {
                     continue;
                 }
@@ -866,16 +1015,28 @@ impl Reader<'_, '_, '_> {
         const UPPER: &str = "in all caps|all caps|in all capital letters|all capital letters|in all capitals|all capitals|in capital letters only|in capital letters|in capitals|in uppercase letters|in uppercase only|in uppercase|in all uppercase|all uppercase letters|all uppercase|all upper case|in upper case|only capital letters|capital letters only|only capitals|entirely in capitals|entirely uppercase|uppercase only|in block capitals|block capitals|block letters|be uppercase|be capitalised throughout|only uppercase letters|uppercase letters only|only uppercase|fully capitalized|fully capitalised|in all upper case|in block letters|in full caps|in full capitals|entirely in capital letters";
         const TITLE: &str = "in title case|title case|in title capitalization|in headline case";
         const NO_UPPER: &str = "capital letters|capitals|uppercase letters|upper case letters|capital letter|uppercase|upper case|uppercase letter|capitalisation|capitalization|capitalized letters|caps|capitalised letters";
-        const NO_LOWER: &str = "lowercase letters|lower case letters|lowercase|small letters|lowercase letter";
+        const NO_LOWER: &str =
+            "lowercase letters|lower case letters|lowercase|small letters|lowercase letter";
         let mut at = 0;
         while at < words.len() {
             if self.is_used(at) || self.mood(at) == Mood::Told {
                 at += 1;
                 continue;
             }
+            if !words.is(at, "in all lowercase lower only entirely lowercase small be completely uppercase upper capital capitals block fully title caps capitalisation capitalization capitalized capitalised") {
+                at += 1;
+                continue;
+            }
             let negated = || self.is_negated(at);
             // Bans of one kind of letters.
-            let ban = |list: &str| words.any(at, list).filter(|_| words.is(at.saturating_sub(1), "no any without using use a single of or avoid contain containing include omit") && negated());
+            let ban = |list: &str| {
+                words.any(at, list).filter(|_| {
+                    words.is(
+                        at.saturating_sub(1),
+                        "no any without using use a single of or avoid contain containing include omit",
+                    ) && negated()
+                })
+            };
             let found = if let Some(end) = ban(NO_UPPER) {
                 Some((Case::Lower, end, false))
             } else if let Some(end) = ban(NO_LOWER) {
@@ -884,10 +1045,8 @@ impl Reader<'_, '_, '_> {
                 Some((Case::Lower, end, negated()))
             } else if let Some(end) = words.any(at, UPPER) {
                 Some((Case::Upper, end, negated()))
-            } else if let Some(end) = words.any(at, TITLE) {
-                Some((Case::Title, end, negated()))
             } else {
-                None
+                words.any(at, TITLE).map(|end| (Case::Title, end, negated()))
             };
             let Some((case, end, is_not)) = found else {
                 at += 1;
@@ -898,7 +1057,11 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             // Outside of what is asked only an ending says it: "… about the moon in all lowercase".
-            if self.mood(at) == Mood::Topic && !(end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "and with letters only")) {
+            if self.mood(at) == Mood::Topic
+                && !(end >= words.len()
+                    || words.is_what(end, What::Sign)
+                    || words.is(end, "and with letters only"))
+            {
                 at = end;
                 continue;
             }
@@ -906,7 +1069,7 @@ impl Reader<'_, '_, '_> {
             if is_not {
                 constraint = Constraint::Not { constraint: Box::new(constraint) };
             }
-            match self.part_before(at) {
+            match self.part_before(at, end) {
                 None => self.push(constraint, at, end),
                 Some(Some((which, unit))) => {
                     let constraint = Constraint::Within { which, unit, constraint: Box::new(constraint) };
@@ -930,7 +1093,7 @@ impl Reader<'_, '_, '_> {
                 return true;
             }
             if words.is(index, "word words name names acronym acronyms term terms keyword keywords phrase letter variables constants heading's author surname button keys key warning headers labels label initial proper header identifiers filename filenames") {
-                return !(words.is(index, "letter") && false);
+                return true;
             }
             if words.is_what(index, What::Sign) {
                 break;
@@ -1015,7 +1178,7 @@ impl Reader<'_, '_, '_> {
             }
             constraint = Constraint::Not { constraint: Box::new(constraint) };
         }
-        match self.part_before(from) {
+        match self.part_before(from, end) {
             None => self.push(constraint, from, end),
             Some(Some((which, unit))) => {
                 let constraint = Constraint::Within { which, unit, constraint: Box::new(constraint) };
@@ -1041,8 +1204,10 @@ impl Reader<'_, '_, '_> {
         }
         let low = words.low(prep);
         let before = words.back(prep, 1);
-        let translates = (prep.saturating_sub(REACH)..prep)
-            .any(|at| words.is(at, "translate translated translating translation render convert put rendered translates"));
+        let translates = (prep.saturating_sub(REACH)..prep).any(|at| {
+            words
+                .is(at, "translate translated translating translation render convert put rendered translates")
+        });
         match low {
             "into" => (translates || (prep.saturating_sub(8)..prep).any(|at| words.is(at, "turn rewrite localise localize transcribe rephrase"))).then_some((prep, end)),
             "to" => {
@@ -1144,7 +1309,9 @@ pub(super) fn across(_instruction: &Instruction<'_>, found: &mut Vec<Extracted>,
     }
     if memory.rows.is_some() || memory.columns.is_some() {
         for one in found.iter_mut() {
-            if let Constraint::Csv { rows, columns, .. } | Constraint::Table { rows, columns, .. } = &mut one.constraint {
+            if let Constraint::Csv { rows, columns, .. } | Constraint::Table { rows, columns, .. } =
+                &mut one.constraint
+            {
                 *rows = rows.or(memory.rows);
                 *columns = columns.or(memory.columns);
             }
@@ -1154,20 +1321,37 @@ pub(super) fn across(_instruction: &Instruction<'_>, found: &mut Vec<Extracted>,
     if !memory.keys.is_empty() {
         for one in found.iter_mut() {
             match &mut one.constraint {
-                Constraint::Json { keys, schema: None, .. } if keys.is_empty() => keys.clone_from(&memory.keys),
+                Constraint::Json { keys, schema: None, .. } if keys.is_empty() => {
+                    keys.clone_from(&memory.keys)
+                }
                 _ => {}
             }
         }
     }
     // Rows of a table are the things that are asked for.
     let items = found.iter().position(|one| {
-        matches!(one.constraint, Constraint::Count { what: Unit::Item, limit: Limit::Exactly(_) | Limit::AtLeast(2..) | Limit::Between(..) })
+        matches!(
+            one.constraint,
+            Constraint::Count {
+                what: Unit::Item,
+                limit: Limit::Exactly(_) | Limit::AtLeast(2..) | Limit::Between(..)
+            }
+        )
     });
-    let tabled = found.iter().position(|one| matches!(one.constraint, Constraint::Csv { place: Place::Whole, .. } | Constraint::Table { .. }));
+    let tabled = found.iter().position(|one| {
+        matches!(one.constraint, Constraint::Csv { place: Place::Whole, .. } | Constraint::Table { .. })
+    });
+    let starts = |index: Option<usize>| index.and_then(|index| found.get(index)).map(|one| one.passage.start);
+    // "A table and a list of three items" are two things.
+    let items = items.filter(|_| starts(items) < starts(tabled));
     if let Some(table) = tabled {
-        let mut limit = memory.things.map(|(value, _)| Limit::Exactly(value)).filter(|_| matches!(found.get(table).map(|one| &one.constraint), Some(Constraint::Csv { .. })));
+        let mut limit = memory
+            .things
+            .map(|(value, _)| Limit::Exactly(value))
+            .filter(|_| matches!(found.get(table).map(|one| &one.constraint), Some(Constraint::Csv { .. })));
         if let Some(items) = items
-            && let Some(Extracted { constraint: Constraint::Count { limit: count, .. }, .. }) = found.get(items)
+            && let Some(Extracted { constraint: Constraint::Count { limit: count, .. }, .. }) =
+                found.get(items)
         {
             limit = Some(*count);
         }

@@ -23,11 +23,11 @@ pub(super) const RESPONSES: &str = "answer answers response responses reply repl
     biography introduction intro overview outline guide script dialogue document page blog everything content length \
     table code block json object array header row rows column columns point points entry entries step steps tip tips \
     section sections verse riddle joke toast recap abstract statement announcement invitation advert ad pitch copy \
-    proposal template format plan newsletter review press release product total whole rest reasons reason ending \
+    proposal template format plan newsletter review press release product total whole rest reasons reason ending definition comparison obituary eulogy analysis commentary critique argument lesson lecture sermon question questions comment diary letter's profile reference recipe instruction instructions manual faq \
     opening beginning start end phrase phrases term terms keyword keywords letter letters name names expression lyrics monologue fable tale acrostic twister quiz narrative thing";
 
 /// Words that begin a request.
-const IMPERATIVES: &str = "write compose draft create make give provide list name explain describe summarise summarize sum \
+const IMPERATIVES: &str = "have write compose draft create make give provide list name explain describe summarise summarize sum \
     use keep include add start begin end finish answer respond reply return output produce generate put format structure \
     present avoid don't dont do never limit ensure wrap mention say tell translate convert compare discuss outline suggest \
     invent design show state define analyse analyze recommend recap retell rewrite rephrase paraphrase shorten expand \
@@ -39,7 +39,7 @@ const IMPERATIVES: &str = "write compose draft create make give provide list nam
     order label tag capitalise capitalize type spell capture pen craft formulate phrase express offer share teach illustrate \
     elaborate clarify break address cover focus talk speak go try remember note finally also then first next now only just \
     simply always fit cut reduce trim stay drop exclude refrain wrap lead begin derive solve calculate compute find identify \
-    prove turn change correct proofread fix edit improve polish jot bullet tabulate typeset hold ditch crown round top lay \
+    prove turn change correct proofread fix edit improve polish jot tabulate typeset hold ditch crown round top lay \
     set fill complete supply deliver submit send reformat post announce warn remind greet welcome respond echo copy propose \
     brainstorm picture rhyme sketch map chart draw build construct code implement debug document";
 
@@ -67,7 +67,9 @@ pub(super) fn moods(words: Words<'_>, is_question: bool) -> Vec<Mood> {
                 *at > start
                     && (words.is(*at, "; : — !")
                         || words.is(*at, ",") && takes_the_word(words, *at + 1)
-                        || words.is(*at, "but so and then") && takes_the_word(words, *at + 1) && !words.is(*at + 1, "do"))
+                        || words.is(*at, "but so and then")
+                            && takes_the_word(words, *at + 1)
+                            && !words.is(*at + 1, "do"))
             })
             .unwrap_or(length);
         let is_last = (end..length).all(|at| words.is_what(at, What::Sign));
@@ -81,7 +83,8 @@ pub(super) fn moods(words: Words<'_>, is_question: bool) -> Vec<Mood> {
 /// Whether a request begins here, behind a comma or an "and".
 fn takes_the_word(words: Words<'_>, at: usize) -> bool {
     words.is(at, "please pls kindly")
-        || words.is(at, "so and but then now") && (words.is(at + 1, "please pls can could keep write give make use"))
+        || words.is(at, "so and but then now")
+            && (words.is(at + 1, "please pls can could keep write give make use"))
         || words.is(at, "can could would will") && words.is(at + 1, "you u")
         || words.is(at, "write keep use give make answer respond reply summarise summarize suggest help")
             && !words.is(at.saturating_sub(2), "to")
@@ -111,10 +114,10 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     }
     // An opening such as "In one sentence," stands before the question.
     let mut asked = at;
-    if is_in(first, "in using with within under at as for") || words.number(at).is_some() {
-        if let Some(comma) = (at..end.min(at + 14)).find(|at| words.is(*at, ", :")) {
-            asked = comma + 1;
-        }
+    if (is_in(first, "in using with within under at as for") || words.number(at).is_some())
+        && let Some(comma) = (at..end.min(at + 14)).find(|at| words.is(*at, ", :"))
+    {
+        asked = comma + 1;
     }
     let opener = words.low(asked);
     let is_contracted = is_in(opener, "what's who's where's how's");
@@ -132,22 +135,45 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     // "I wrote …", "We have …" against "I need …", "I want you to …".
     if is_in(first, "i we i'm i've i'd we've we're i'll we'd") {
         let mut verb = at + 1;
-        while words.is(verb, "really just also only would do still kindly 'd am") {
+        while words.is(verb, "really just also only would do still kindly 'd am don't not never") {
             verb += 1;
         }
-        let wants = words.is(verb, "need want like expect require prefer request ask looking after appreciate love insist");
-        let own = words.low(verb + 1) == "to" && !words.is(verb + 2, "see get have receive ask request hear");
+        let wants = words.is(
+            verb,
+            "need want like expect require prefer request ask looking after appreciate love insist",
+        );
+        let lifts = words.is(verb, "need require expect insist")
+            && (at + 1..verb).any(|at| words.is(at, "don't not never"));
+        let own = lifts
+            || words.low(verb + 1) == "to" && !words.is(verb + 2, "see get have receive ask request hear");
         if !wants || own || (first == "i've" || first == "we've") {
             tell(at, end);
         }
         return;
     }
-    if is_in(first, IMPERATIVES) && !(first == "note" && words.is(at + 1, "that")) {
+    let is_noun = words.is(at + 1, "is are should must has was were can may cannot needs shall will");
+    if is_in(first, IMPERATIVES) && !is_noun && !(first == "note" && words.is(at + 1, "that")) {
         return;
     }
     // A statement: does it speak of the response?
+    // "Bullet points are optional", "emojis are allowed": permissions.
+    let has = |list: &str| (at..end.min(at + 14)).any(|at| words.is(at, list));
+    if has("is are be")
+        && (has("optional unnecessary welcome acceptable fine okay ok")
+            && !has("not isn't aren't must should")
+            || has("allowed permitted") && !has("not no only aren't isn't never neither nor"))
+    {
+        tell(at, end);
+        return;
+    }
     // "Emojis are not allowed": a rule, whatever it is about.
-    if (at..end.min(at + 14)).any(|at| words.is(at, "allowed forbidden banned prohibited permitted unwelcome")) && !is_in(first, "why") && !(at..end).any(|at| words.is(at, "was were used school schools country countries law library i we he she they")) {
+    if (at..end.min(at + 14))
+        .any(|at| words.is(at, "allowed forbidden banned prohibited permitted unwelcome"))
+        && !is_in(first, "why")
+        && !(at..end).any(|at| {
+            words.is(at, "was were used school schools country countries law library i we he she they")
+        })
+    {
         return;
     }
     let verb = (at..end.min(at + 16)).find(|at| {
@@ -157,6 +183,9 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
         ) || is_in(words.low(*at), REPORTS) && *at > start
     });
     let Some(verb) = verb else { return };
+    if verb == at {
+        return;
+    }
     if (at..verb).any(|at| words.is(at, ",")) && words.number(at).is_some() {
         return;
     }
@@ -165,20 +194,24 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     let names = |list: &str| subject.clone().any(|at| words.is(at, list));
     if is_in(low, REPORTS) && !is_in(low, "need needs") {
         // "The text reads well": whoever speaks, it is not the one who asks.
-        let is_request = names("it you your that which") || words.is(verb, "say read") && names("should must");
+        let is_request =
+            names("it you your that which") || words.is(verb, "say read") && names("should must");
         let is_plural_noun = is_in(low, "states reports reads keeps likes");
         if !is_request && !(is_plural_noun && words.is_what(verb + 1, What::Sign)) {
             tell(at, end);
         }
         return;
     }
-    let speaks_of_response = names("it you your u each every no all there everything nothing neither this these only")
-        || names(RESPONSES) && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
+    let speaks_of_response =
+        names("it that you your u each every no all there everything nothing neither this these only")
+            || names(RESPONSES)
+                && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
     let is_past = is_in(low, "was were had did got went wasn't")
         || is_in(low, "has have") && words.is(verb + 1, "been");
     let is_owned = is_in(first, "my our his her their")
         && !(subject.clone().any(|at| words.is(at, "answer response reply output summary")));
-    let describes = (is_in(first, "this these") || first == "the" && words.is(at + 1, "following above attached original given below"))
+    let describes = (is_in(first, "this these")
+        || first == "the" && words.is(at + 1, "following above attached original given below"))
         && is_in(low, "is are has have contains consists")
         && !words.is(verb + 1, "to");
     if is_past || is_owned || describes || !speaks_of_response {
@@ -232,37 +265,71 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
         let low = words.low(at);
         let before = words.back(at, 1);
         let counts = || {
-            count::limit(words, at + 1)
-                .is_some_and(|limit| count::counted(words, limit.next).is_some() || words.low(limit.next) == "%")
+            count::limit(words, at + 1).is_some_and(|limit| {
+                let counted = count::counted(words, limit.next);
+                let is_told =
+                    low == "about" && counted.is_some_and(|(_, next)| words.is(next, "that which who whose"));
+                counted.is_some() && !is_told || words.low(limit.next) == "%"
+            })
         };
         let next = match low {
             "who" | "whom" => Some(Mood::Told),
-            "that" | "which" | "to" | "for" if is_in(before, MAKERS) && !(low == "for" && before == "code") => Some(Mood::Told),
+            "that" | "which" | "to" | "for"
+                if is_in(before, MAKERS) && !(low == "for" && before == "code") =>
+            {
+                Some(Mood::Told)
+            }
             "that" | "which" | "whose" | "where" => relative(words, at, mood),
-            "about" | "on" | "regarding" | "concerning" | "describing" | "explaining" | "featuring" | "around"
-                if !counts() && !(low == "on" && words.is(at + 1, "separate a new its"))
+            "about" | "on" | "regarding" | "concerning" | "describing" | "explaining" | "featuring"
+            | "around"
+                if !counts()
+                    && !(low == "on" && words.is(at + 1, "separate a new its"))
                     && !(low == "on" && words.is(before_at(at), "end finish close carry")) =>
             {
                 Some(Mood::Topic)
             }
-            "how" | "what" | "why" | "whether" | "when" if at > 0 && is_in(before, "explain describe tell me us discuss show know outline teach of on about state and define say summarise summarize them him her report") => {
-                Some(if low == "how" && words.is(at + 1, "to many much long") { Mood::Told } else { Mood::Topic })
+            "how" | "what" | "why" | "whether" | "when"
+                if at > 0
+                    && is_in(
+                        before,
+                        "explain describe tell me us discuss show know outline teach of on about state and define say summarise summarize them him her report",
+                    ) =>
+            {
+                Some(if low == "how" && words.is(at + 1, "to many much long") {
+                    Mood::Told
+                } else {
+                    Mood::Topic
+                })
             }
             "not" | "needn't" if (low == "needn't" || before == "need") => Some(Mood::Told),
-            "have" | "need" if is_in(before, "don't doesn't not dont") && words.is(at + 1, "to") => Some(Mood::Told),
+            "have" | "need" if is_in(before, "don't doesn't not dont") && words.is(at + 1, "to") => {
+                Some(Mood::Told)
+            }
             "necessarily" | "optional" | "optionally" => Some(Mood::Told),
+            "necessary" | "required" | "needed" if is_in(before, "not isn't aren't") => Some(Mood::Told),
             "need" if before == "no" => Some(Mood::Told),
             "worry" if is_in(before, "don't not dont never") => Some(Mood::Told),
-            "feel" if words.low(at + 1) == "free" => Some(Mood::Told),
-            "fine" | "ok" | "okay" | "alright" | "welcome" | "acceptable" if is_in(before, "it's is that's are be you're totally perfectly") => Some(Mood::Told),
-            "may" | "can" | "could" | "might" if before == "you" && at > 1 || (before == "you" && at == 1) => {
-                // A permission; with a most it is a limit.
-                let is_limit = (at + 1..words.len().min(at + 8))
-                    .any(|at| words.is(at, "most to than maximum max only not never no neither") || words.is(at, "up"));
-                let asks = words.back(at, 2).is_empty() && words.is(at, "can could") && false;
-                (!is_limit && !asks).then_some(Mood::Told)
+            "feel"
+                if words
+                    .is(at + 1, "free obliged obligated bound compelled pressured restricted limited") =>
+            {
+                Some(Mood::Told)
             }
-            "unlike" | "like" if low == "unlike" => Some(Mood::Told),
+            "fine" | "ok" | "okay" | "alright" | "welcome" | "acceptable"
+                if is_in(before, "it's is that's are be you're totally perfectly") =>
+            {
+                Some(Mood::Told)
+            }
+            "may" | "can" | "could" | "might"
+                if before == "you" && at > 1 || (before == "you" && at == 1) =>
+            {
+                // A permission; with a most it is a limit.
+                let is_limit = (at + 1..words.len().min(at + 8)).any(|at| {
+                    words.is(at, "most to than maximum max only not never no neither") || words.is(at, "up")
+                });
+                (!is_limit).then_some(Mood::Told)
+            }
+            "unlike" => Some(Mood::Told),
             _ => None,
         };
         if let Some(next) = next {
@@ -283,7 +350,8 @@ const fn before_at(at: usize) -> usize {
 
 fn takes_the_word_again(words: Words<'_>, at: usize) -> bool {
     let at = if words.is(at, "then also please finally") { at + 1 } else { at };
-    words.is(at, IMPERATIVES) || words.is(at, "in") && (words.number(at + 1).is_some() || words.is(at + 1, "at no under"))
+    words.is(at, IMPERATIVES)
+        || words.is(at, "in") && (words.number(at + 1).is_some() || words.is(at + 1, "at no under"))
 }
 
 /// "A poem that has …" asks something of the poem, "a woman that …" does not.
@@ -295,14 +363,25 @@ fn relative(words: Words<'_>, at: usize, mood: Option<Mood>) -> Option<Mood> {
         let noun = words.back(at, 2);
         return if is_in(noun, RESPONSES) || mood.is_none() { None } else { mood };
     }
-    if is_in(before, RESPONSES) || before.is_empty() || before == "," {
-        return None;
+    // "Where a boss demands …" tells what happens in a story.
+    if low == "where" && !words.is(at + 1, "each every the no all") {
+        return Some(Mood::Told);
     }
-    if low == "that" && is_in(before, "ensure sure make see check note so such remember say ensuring but and is be") {
+    if is_in(before, RESPONSES) || before.is_empty() || before == "," {
+        return (mood == Some(Mood::Topic)).then_some(Mood::Told);
+    }
+    if low == "that"
+        && is_in(before, "ensure sure make see check note so such remember say ensuring but and is be")
+    {
         return None;
     }
     if low == "whose" {
-        let part = (at + 1..at + 4).any(|at| words.is(at, "line lines sentence sentences title paragraph paragraphs word words heading headings stanza"));
+        let part = (at + 1..at + 4).any(|at| {
+            words.is(
+                at,
+                "line lines sentence sentences title paragraph paragraphs word words heading headings stanza",
+            )
+        });
         return if part { Some(Mood::Asked) } else { Some(Mood::Told) };
     }
     // "A poem about clocks that has exactly eight lines."

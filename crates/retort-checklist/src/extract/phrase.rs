@@ -54,10 +54,13 @@ impl<'t> Reader<'_, 't, '_> {
                         break;
                     }
                 }
-                while words.is(item, "the also") && (words.is_what(item + 1, What::Quoted) || words.is(item + 1, KINDS)) {
+                while words.is(item, "the also")
+                    && (words.is_what(item + 1, What::Quoted) || words.is(item + 1, KINDS))
+                {
                     item += 1;
                 }
-                while words.is(item, "word words phrase letter term") && words.is_what(item + 1, What::Quoted) {
+                while words.is(item, "word words phrase letter term") && words.is_what(item + 1, What::Quoted)
+                {
                     item += 1;
                 }
             }
@@ -68,6 +71,9 @@ impl<'t> Reader<'_, 't, '_> {
                 let close = (item + 1..item + 7).find(|at| words.low(*at) == words.low(item))?;
                 texts.push(self.text_of(item + 1..close).to_owned());
                 next = close + 1;
+            } else if words.low(item) == "#" && words.is_word(item + 1) && words.is_glued(item + 1) {
+                texts.push(self.text_of(item..item + 2).to_owned());
+                next = item + 2;
             } else if let Some(kind) = bare.filter(|_| !is_quoted) {
                 let Some(end) = self.bare_item(item, kind, first) else { break };
                 texts.push(self.text_of(item..end).to_owned());
@@ -93,14 +99,15 @@ impl<'t> Reader<'_, 't, '_> {
     fn bare_item(&self, at: usize, kind: &str, is_first: bool) -> Option<usize> {
         let words = self.words;
         let low = words.low(at);
-        let is_wordlike = words.is_word(at) || matches!(words.get(at).map(|token| token.what), Some(What::Number(_)));
+        let is_wordlike =
+            words.is_word(at) || matches!(words.get(at).map(|token| token.what), Some(What::Number(_)));
         if !is_wordlike {
             return None;
         }
         if matches!(kind, "letter" | "letters") {
             return (low.chars().count() == 1).then_some(at + 1);
         }
-        let not_named = "that which you i of in to for with from is are was were not must should appears used it we they count limit by at on \
+        let not_named = "and or but nor if so that which you i of in to for with from is are was were not must should appears used it we they count limit by at on \
             themselves meaning associated related below above only should appear choice listed provided given per long like can may";
         if is_in(low, not_named) {
             return None;
@@ -122,8 +129,29 @@ impl<'t> Reader<'_, 't, '_> {
 
     /// How often, from a place on: "at least twice", "exactly three times".
     fn times(&self, at: usize) -> Option<(Limit, usize)> {
+        if let Some((limit, next)) = self.times_here(at) {
+            // "At least twice but no more than four times"
+            if self.words.is(next, "but and")
+                && let Some((other, end)) = self.times_here(next + 1)
+                && let (Limit::AtLeast(low), Limit::AtMost(high)) = (limit, other)
+                && low <= high
+            {
+                return Some((Limit::Between(low, high), end));
+            }
+            return Some((limit, next));
+        }
+        // "… into your story at least four times"
+        if self.words.is(at, "in into throughout within across") {
+            return (2..=4).find_map(|ahead| self.times_here(at + ahead));
+        }
+        None
+    }
+
+    fn times_here(&self, at: usize) -> Option<(Limit, usize)> {
         let words = self.words;
-        let at = words.any(at, "in your answer|in your response|in it|in the text|, and|,|in the story").unwrap_or(at);
+        let at = words
+            .any(at, "in your answer|in your response|in it|in the text|, and|,|in the story")
+            .unwrap_or(at);
         if let Some((value, next)) = words.times(at) {
             if let Some(next) = words.any(next, "or more|at least|at minimum|minimum|or more often") {
                 return Some((Limit::AtLeast(value), next));
@@ -131,7 +159,9 @@ impl<'t> Reader<'_, 't, '_> {
             if let Some(next) = words.any(next, "or fewer|or less|at most|maximum|max") {
                 return Some((Limit::AtMost(value), next));
             }
-            if words.is(next, "or") && let Some((high, next)) = words.times(next + 1) {
+            if words.is(next, "or")
+                && let Some((high, next)) = words.times(next + 1)
+            {
                 return Some((Limit::Between(value.min(high), value.max(high)), next));
             }
             return Some((Limit::Exactly(value), next));
@@ -151,13 +181,18 @@ impl<'t> Reader<'_, 't, '_> {
             let lead: Vec<&str> = (at..at + ahead).map(|at| words.low(at)).collect();
             let lead = lead.join(" ");
             let limit = match lead.as_str() {
-                "at least" | "no less than" | "no fewer than" | "not less than" | "a minimum of" | "minimum" => Limit::AtLeast(value),
-                "at most" | "no more than" | "not more than" | "a maximum of" | "maximum" | "up to" | "max" | "never more than" | "no more often than" => {
-                    Limit::AtMost(value)
-                }
+                "at least" | "no less than" | "no fewer than" | "not less than" | "a minimum of"
+                | "minimum" => Limit::AtLeast(value),
+                "at most" | "no more than" | "not more than" | "a maximum of" | "maximum" | "up to"
+                | "max" | "never more than" | "no more often than" => Limit::AtMost(value),
                 "more than" | "more often than" => Limit::AtLeast(value + 1),
                 "less than" | "fewer than" => Limit::AtMost(value.saturating_sub(1)),
-                "exactly" | "only" | "just" | "precisely" | "not more and not less than" | "exactly and only" => Limit::Exactly(value),
+                "exactly"
+                | "only"
+                | "just"
+                | "precisely"
+                | "not more and not less than"
+                | "exactly and only" => Limit::Exactly(value),
                 _ => return None,
             };
             return Some((limit, next));
@@ -172,6 +207,7 @@ impl<'t> Reader<'_, 't, '_> {
         self.postscripts();
         self.edges();
         self.first_and_last_words();
+        self.at_the_end();
         self.choices();
         self.named_texts();
         self.texts_first();
@@ -182,7 +218,7 @@ impl<'t> Reader<'_, 't, '_> {
         let behind = self.part_behind(to);
         let part = match behind {
             Some(part) => Some(Some(part)),
-            None => self.part_before(from),
+            None => self.part_before(from, to),
         };
         match part {
             None => self.push(constraint, from, to),
@@ -210,9 +246,26 @@ impl<'t> Reader<'_, 't, '_> {
         let mut at = 0;
         while at < words.len() {
             let mood = self.mood(at);
-            let is_label = at == 0 && words.is(0, "keywords forbidden banned required words mandatory taboo phrases");
+            let is_label =
+                at == 0 && words.is(0, "keywords forbidden banned required words mandatory taboo phrases");
+            // "Why you should avoid the word …" is a topic.
+            if mood == Mood::Topic
+                && is_in(
+                    words.back(at, 1),
+                    "should must to can you we they people i would could may not never",
+                )
+                && !is_label
+            {
+                at += 1;
+                continue;
+            }
             // "Stay away from the word …", "steer clear of …"
-            let is_away = words.is(at, "from") && words.is(at.saturating_sub(1), "away") || words.is(at, "of") && words.is(at.saturating_sub(1), "clear free instead");
+            let is_away = words.is(at, "from") && words.is(at.saturating_sub(1), "away")
+                || words.is(at, "of") && words.is(at.saturating_sub(1), "clear free instead")
+                || words.is(at, "never not")
+                    && words.low(at + 1) == "the"
+                    && words.is(at + 2, "word words phrase phrases term letter name")
+                || words.is(at, "out") && words.is(at.saturating_sub(1), "leave leaving");
             if self.is_used(at) || mood == Mood::Told || !(words.is(at, USES) || is_label || is_away) {
                 at += 1;
                 continue;
@@ -237,8 +290,11 @@ impl<'t> Reader<'_, 't, '_> {
         }
         let mut kind = None;
         let mut one_of = false;
+        let mut article = false;
         let mut steps = 0;
-        if let Some(end) = words.any(next, "at least one of|one of|any of|at least one of the|either of|one or more of") {
+        if let Some(end) =
+            words.any(next, "at least one of|one of|any of|at least one of the|either of|one or more of")
+        {
             one_of = true;
             next = end;
         }
@@ -251,13 +307,26 @@ impl<'t> Reader<'_, 't, '_> {
                 next += 1;
                 if words.is(next, ": —") {
                     next += 1;
-                } else if words.is(next, "to") && words.is(next + 1, "include avoid use") && words.low(next + 2) == ":" {
+                } else if words.is(next, "to")
+                    && words.is(next + 1, "include avoid use")
+                    && words.low(next + 2) == ":"
+                {
                     next += 3;
                 }
-                if words.is_what(next, What::Quoted) || !words.is(next, KINDS) || words.is(next, "word words") && kind == Some("word") {
+                if words.is_what(next, What::Quoted)
+                    || !words.is(next, KINDS)
+                    || words.is(next, "word words") && kind == Some("word")
+                {
                     break;
                 }
-            } else if words.is(next, FILLERS) || words.is(next, "forbidden banned required mandatory taboo prohibited in any") && is_label || words.low(next) == "in" && verb == "work" || words.low(next) == "to" && verb == "nor" {
+            } else if words.is(next, "a an") {
+                article = true;
+                next += 1;
+            } else if words.is(next, FILLERS)
+                || words.is(next, "forbidden banned required mandatory taboo prohibited in any") && is_label
+                || words.low(next) == "in" && verb == "work"
+                || words.low(next) == "to" && verb == "nor"
+            {
                 one_of |= words.is(next, "either");
                 next += 1;
             } else {
@@ -269,20 +338,54 @@ impl<'t> Reader<'_, 't, '_> {
             return None;
         }
         let quoted = words.is_what(next, What::Quoted) || words.is(next, "* ** _ __");
+        // "With a word of thanks" names no word.
+        if article && !quoted {
+            return None;
+        }
         // "Write", "have" and "with" name a text only together with a noun.
-        if kind.is_none() && is_in(verb, "write have has having with name repeat or nor no") {
+        if kind.is_none()
+            && is_in(verb, "write have has having with name repeat or nor no")
+            && !(is_in(verb, "no write")
+                && words.is_what(at + 1, What::Quoted)
+                && (self.is_negated(at + 1) || self.times(at + 2).is_some()))
+        {
             return None;
         }
         if is_in(verb, "or nor") && !self.is_negated(at) && !is_in(verb, "nor") {
             return None;
         }
-        if matches!(kind, Some("text" | "message" | "character" | "quote" | "question" | "closing" | "greeting" | "statement" | "wording" | "name" | "names")) && !quoted {
+        if matches!(
+            kind,
+            Some(
+                "text"
+                    | "message"
+                    | "character"
+                    | "quote"
+                    | "question"
+                    | "closing"
+                    | "greeting"
+                    | "statement"
+                    | "wording"
+                    | "name"
+                    | "names"
+            )
+        ) && !quoted
+        {
             return self.proper_name(at, next);
         }
         let kind_text = kind.map(str::to_owned);
-        let operands = match self.operands(next, kind_text.as_deref().filter(|kind| !matches!(*kind, "sentence" | "line" | "text" | "phrase" | "expression" | "string"))) {
+        let operands = match self.operands(
+            next,
+            kind_text.as_deref().filter(|kind| {
+                !matches!(*kind, "sentence" | "line" | "text" | "phrase" | "expression" | "string")
+            }),
+        ) {
             Some(operands) => operands,
-            None if matches!(kind, Some("phrase" | "expression")) && !is_in(verb, "no with have has having write name or nor") => self.unquoted_phrase(next)?,
+            None if matches!(kind, Some("phrase" | "expression"))
+                && !is_in(verb, "no with have has having write name or nor") =>
+            {
+                self.unquoted_phrase(next)?
+            }
             None => return self.proper_name(at, next),
         };
         // "Use "X" as the title", "instead of": no text to be found.
@@ -292,15 +395,20 @@ impl<'t> Reader<'_, 't, '_> {
         if words.is(operands.next, "with") && words.back(at, 1) == "replace" {
             return None;
         }
-        let negated = self.is_negated(at + 1) || self.is_negated(operands.from) || is_in(verb, "avoid avoids avoiding omit omitting exclude excluding skip without drop no nor")
-            || is_label && words.is(at, "forbidden banned taboo") || is_label && (at..operands.from).any(|at| words.is(at, "avoid"));
+        let negated = self.is_negated(at + 1)
+            || self.is_negated(operands.from)
+            || is_in(verb, "avoid avoids avoiding omit omitting exclude excluding skip without drop no nor")
+            || is_label && words.is(at, "forbidden banned taboo")
+            || is_label && (at..operands.from).any(|at| words.is(at, "avoid"));
         let (limit, end) = match self.times(operands.next) {
             Some((limit, end)) => (Some(limit), end),
             None => (early, operands.next),
         };
         let limit = match (limit, negated) {
             (Some(Limit::AtLeast(least)), true) if least > 1 => Limit::AtMost(least - 1),
-            (Some(Limit::AtMost(most)), true) if !is_in(words.low(operands.next), "no not at") => Limit::AtLeast(most + 1),
+            (Some(Limit::AtMost(most)), true) if !is_in(words.low(operands.next), "no not at") => {
+                Limit::AtLeast(most + 1)
+            }
             (Some(limit), _) => limit,
             (None, true) => Limit::NONE,
             (None, false) => Limit::SOME,
@@ -313,7 +421,7 @@ impl<'t> Reader<'_, 't, '_> {
             .map(|text| Constraint::Phrase { text, limit, inside_words: inside, case_sensitive: false })
             .collect();
         let (from, to) = (at, end.max(operands.next));
-        if (operands.is_either || one_of) && of.len() > 1 && !is_banned {
+        if (operands.is_either || one_of) && of.len() > 1 && !is_banned && !negated {
             self.in_part(Constraint::Any { of }, from, to);
         } else {
             for constraint in of {
@@ -330,10 +438,13 @@ impl<'t> Reader<'_, 't, '_> {
             return None;
         }
         // "Don't mention Paris."
-        let plain = is_in(words.low(at), "mention mentions mentioning reference say name") && self.is_negated(at + 1);
+        let plain =
+            is_in(words.low(at), "mention mentions mentioning reference say name") && self.is_negated(at + 1);
         // A bare word behind "our brand" or the like, in capitals as names are.
         let mut name = start;
-        while name < start + 3 && words.is(name, "brand company product name client's our the firm app shop café") {
+        while name < start + 3
+            && words.is(name, "brand company product name client's our the firm app shop café")
+        {
             name += 1;
         }
         let is_name = |at: usize| words.is_word(at) && self.text(at).starts_with(char::is_uppercase);
@@ -344,7 +455,11 @@ impl<'t> Reader<'_, 't, '_> {
         while end < name + 4 && is_name(end) {
             end += 1;
         }
-        if plain && self.times(end).is_none() && (end >= words.len() || words.is_what(end, What::Sign)) && !words.is(end, "-") {
+        if plain
+            && self.times(end).is_none()
+            && (end >= words.len() || words.is_what(end, What::Sign))
+            && !words.is(end, "-")
+        {
             let text = self.text_of(name..end).to_owned();
             self.in_part(Constraint::forbidden(text), at, end);
             return Some(end);
@@ -356,7 +471,11 @@ impl<'t> Reader<'_, 't, '_> {
             _ => return None,
         };
         let text = self.text_of(name..end).to_owned();
-        self.in_part(Constraint::Phrase { text, limit, inside_words: false, case_sensitive: false }, at, next);
+        self.in_part(
+            Constraint::Phrase { text, limit, inside_words: false, case_sensitive: false },
+            at,
+            next,
+        );
         Some(next)
     }
 
@@ -365,7 +484,9 @@ impl<'t> Reader<'_, 't, '_> {
         let words = self.words;
         let mut end = at;
         while end < words.len() && end < at + 9 && !(words.is_what(end, What::Sign) && !words.is(end, "'")) {
-            if end > at && (self.times(end).is_some() || words.is(end, "anywhere somewhere in") && end > at + 1) {
+            if end > at
+                && (self.times(end).is_some() || words.is(end, "anywhere somewhere in") && end > at + 1)
+            {
                 break;
             }
             end += 1;
@@ -373,7 +494,12 @@ impl<'t> Reader<'_, 't, '_> {
         if end == at || end == at + 9 || words.is(at, "that which you of to for in is") {
             return None;
         }
-        Some(Operands { texts: vec![self.text_of(at..end).to_owned()], is_either: false, from: at, next: end })
+        Some(Operands {
+            texts: vec![self.text_of(at..end).to_owned()],
+            is_either: false,
+            from: at,
+            next: end,
+        })
     }
 
     /// "The word X must appear twice", "… in which the word X appears", "the word X is banned".
@@ -385,14 +511,22 @@ impl<'t> Reader<'_, 't, '_> {
             }
             let is_quoted = words.is_what(at, What::Quoted);
             let kind = words.low(at).to_owned();
-            let is_kind = is_in(&kind, "word words phrase phrases letter term terms keyword keywords expression name");
+            let is_kind =
+                is_in(&kind, "word words phrase phrases letter term terms keyword keywords expression name");
             if !is_kind && !is_quoted {
                 continue;
             }
             let start = if is_quoted { at } else { at + 1 };
-            let Some(operands) = self.operands(start, Some(kind.as_str()).filter(|kind| is_kind && *kind != "phrase" && *kind != "name")) else { continue };
+            let Some(operands) = self.operands(
+                start,
+                Some(kind.as_str()).filter(|kind| is_kind && *kind != "phrase" && *kind != "name"),
+            ) else {
+                continue;
+            };
             let mut verb = operands.next;
-            let mut negated = at > 0 && words.is(at - 1, "neither no") || at > 1 && words.is(at - 2, "neither no nor");
+            let mut negated =
+                at > 0 && words.is(at - 1, "neither no") || at > 1 && words.is(at - 2, "neither no nor");
+            negated |= (at.saturating_sub(4)..at).any(|at| words.is(at, "let")) && self.is_negated(at);
             let mut modal = false;
             for _ in 0..5 {
                 if words.is(verb, "must should has have to needs shall ought can may cannot is are can't shouldn't mustn't need do does doesn't don't") {
@@ -402,7 +536,7 @@ impl<'t> Reader<'_, 't, '_> {
                 } else if words.is(verb, "not never") {
                     negated = true;
                     verb += 1;
-                } else if words.is(verb, "also only all be") {
+                } else if words.is(verb, "also only all be both each") {
                     verb += 1;
                 } else {
                     break;
@@ -427,9 +561,10 @@ impl<'t> Reader<'_, 't, '_> {
             } else if modal && words.is(verb, "banned forbidden prohibited taboo avoided off excluded omitted disallowed out") {
                 negated = !negated;
                 limit_end = verb + 1;
-            } else if modal && negated && words.is(verb, "allowed permitted welcome") {
-                limit_end = verb + 1;
-            } else if modal && words.is(verb, "required mandatory obligatory compulsory") {
+            } else if modal
+                && (negated && words.is(verb, "allowed permitted welcome")
+                    || words.is(verb, "required mandatory obligatory compulsory"))
+            {
                 limit_end = verb + 1;
             } else {
                 continue;
@@ -490,7 +625,11 @@ impl<'t> Reader<'_, 't, '_> {
         let mut steps = 0;
         while steps < 9 && !words.is(next, "with by on in") {
             let any = words.is(next, "a any") && self.is_negated(at + 1);
-            let named = if any { self.unit_named(next + 1).map(|(unit, end)| (Which::Each, unit, end)) } else { self.named_part(next) };
+            let named = if any {
+                self.unit_named(next + 1).map(|(unit, end)| (Which::Each, unit, end))
+            } else {
+                self.named_part(next)
+            };
             if let Some((which, unit, end)) = named {
                 part = Some((which, unit));
                 next = end;
@@ -555,6 +694,7 @@ impl<'t> Reader<'_, 't, '_> {
         let end;
         let sign = count::thing(words, next).and_then(|(thing, end)| match thing {
             count::Thing::Sign(text) => Some((text, end)),
+            count::Thing::Unit(Unit::Comma) => Some((",", end)),
             count::Thing::Unit(_) => None,
         });
         if kind == Some("mark") || sign.is_some() || words.any(next, "full stop|period").is_some() {
@@ -567,12 +707,17 @@ impl<'t> Reader<'_, 't, '_> {
             end = after;
         } else if article && kind == Some("question") && !starts && !words.is_what(next, What::Quoted) {
             let question = Constraint::Count { what: Unit::Question, limit: Limit::SOME };
-            let question = if part.is_some_and(|(_, unit)| unit == Unit::Sentence) || self.sentence_before(at) {
+            let question = if part.is_some_and(|(_, unit)| unit == Unit::Sentence) || self.sentence_before(at)
+            {
                 question
             } else {
-                Constraint::Within { which: Which::Last, unit: Unit::Sentence, constraint: Box::new(question) }
+                Constraint::Within {
+                    which: Which::Last,
+                    unit: Unit::Sentence,
+                    constraint: Box::new(question),
+                }
             };
-            if part.is_some() || self.part_before(at).is_some() {
+            if part.is_some() || self.part_before(at, at + 1).is_some() {
                 return None;
             }
             of.push(question);
@@ -588,18 +733,31 @@ impl<'t> Reader<'_, 't, '_> {
                 return None;
             }
             let inside = kind == Some("letter");
-            if operands.texts.len() > 1 && starts && !negated && part.is_none() && self.part_before(at).is_none() {
+            if operands.texts.len() > 1
+                && starts
+                && !negated
+                && part.is_none()
+                && self.part_before(at, at + 1).is_none()
+            {
                 self.push(Constraint::Choice { options: operands.texts, place: Place::Start }, at, end);
                 return Some(end);
             }
             of.extend(operands.texts.into_iter().map(|text| edge(text, inside, starts)));
             if both {
-                let other: Vec<Constraint> = self.operands(next, None)?.texts.into_iter().map(|text| edge(text, inside, false)).collect();
+                let other: Vec<Constraint> = self
+                    .operands(next, None)?
+                    .texts
+                    .into_iter()
+                    .map(|text| edge(text, inside, false))
+                    .collect();
                 for constraint in other {
                     self.in_part(constraint, at, end);
                 }
             }
-        } else if words.is(next, "yes no true false") && words.is(next + 1, "or /") && words.is(next + 2, "yes no true false") {
+        } else if words.is(next, "yes no true false")
+            && words.is(next + 1, "or /")
+            && words.is(next + 2, "yes no true false")
+        {
             let options = vec![self.text(next).to_owned(), self.text(next + 2).to_owned()];
             self.push(Constraint::Choice { options, place: Place::Start }, at, next + 3);
             return Some(next + 3);
@@ -624,15 +782,25 @@ impl<'t> Reader<'_, 't, '_> {
                         self.in_part(constraint, at, end);
                     }
                 }
-                "phrase" | "words" | "sentence" | "line" | "text" | "statement" | "question" | "expression" | "message" | "greeting" | "salutation" | "closing"
-                    if exact || self.text(next).starts_with(char::is_uppercase) || kind == "words" || kind == "phrase" =>
+                "phrase" | "words" | "sentence" | "line" | "text" | "statement" | "question"
+                | "expression" | "message" | "greeting" | "salutation" | "closing"
+                    if exact
+                        || self.text(next).starts_with(char::is_uppercase)
+                        || kind == "words"
+                        || kind == "phrase" =>
                 {
                     let mut stop = next;
-                    while stop < words.len() && !words.is(stop, "; —") && !(words.is(stop, "and but") && words.is(stop + 1, super::REQUESTS)) && !(words.low(stop) == "," && words.is(stop + 1, "and then but")) && stop < next + REACH {
+                    while stop < words.len()
+                        && !words.is(stop, "; —")
+                        && !(words.is(stop, "and but") && words.is(stop + 1, super::REQUESTS))
+                        && !(words.low(stop) == "," && words.is(stop + 1, "and then but"))
+                        && stop < next + REACH
+                    {
                         stop += 1;
                     }
                     let keeps = words.is(stop.saturating_sub(1), "? !");
-                    let last = if keeps || !words.is(stop.saturating_sub(1), ". ,") { stop } else { stop - 1 };
+                    let last =
+                        if keeps || !words.is(stop.saturating_sub(1), ". ,") { stop } else { stop - 1 };
                     let text = self.text_of(next..last);
                     if last <= next || words.is(next, "that which of") {
                         return None;
@@ -659,8 +827,47 @@ impl<'t> Reader<'_, 't, '_> {
         Some(end)
     }
 
+    /// "Put "DONE" at the end", "at the very end, write "END"".
+    fn at_the_end(&mut self) {
+        let words = self.words;
+        for at in 0..words.len() {
+            if !words.is_what(at, What::Quoted) || !self.asks(at) || self.is_used(at) {
+                continue;
+            }
+            let verb = (1..=4).find(|back| {
+                *back <= at && words.is(at - back, "write put add place include say append insert print")
+            });
+            let Some(verb) = verb.map(|back| at - back) else { continue };
+            if !(verb + 1..at)
+                .all(|at| words.is(at, "the word words phrase text line sentence marker exactly string"))
+                || self.is_negated(verb + 1)
+            {
+                continue;
+            }
+            let end = "at the end|at the very end|as the last line|as the last word|at the bottom|as the final line|as your last line|as the last sentence";
+            let start = "at the beginning|at the very beginning|at the start|at the very start|at the top|as the first line|as the first word|at the very top|as the first sentence";
+            let edge = |list: &str| {
+                let behind = words.any(at + 1, list).filter(|next| {
+                    !words.is(*next, "of")
+                        || words.is(*next + 1, "your the it")
+                            && !words.is(*next + 2, "first second last title third")
+                });
+                behind.or_else(|| {
+                    let before = if words.low(verb.wrapping_sub(1)) == "," { verb - 1 } else { verb };
+                    words.ends_before(before, list).map(|_| at + 1)
+                })
+            };
+            let text = self.text(at).to_owned();
+            if let Some(to) = edge(end) {
+                self.push(Constraint::Ends { text, inside_words: false, case_sensitive: false }, verb, to);
+            } else if let Some(to) = edge(start) {
+                self.push(Constraint::Starts { text, inside_words: false, case_sensitive: false }, verb, to);
+            }
+        }
+    }
+
     fn sentence_before(&self, at: usize) -> bool {
-        matches!(self.part_before(at), Some(Some((_, Unit::Sentence))))
+        matches!(self.part_before(at, at + 1), Some(Some((_, Unit::Sentence))))
     }
 
     /// "The first word must be X", "the last line should read 'Y'".
@@ -681,7 +888,13 @@ impl<'t> Reader<'_, 't, '_> {
             let mut next = noun + 1;
             let mut each = None;
             let mut is_said = false;
+            let is_made =
+                words.is(at.saturating_sub(2), "make") && words.is(at.saturating_sub(1), "the your its");
             for _ in 0..8 {
+                if is_made && words.is_what(next, What::Quoted) {
+                    is_said = true;
+                    break;
+                }
                 if words.is(next, "each every") {
                     each = self.named_part(next);
                     next = each.map_or(next + 1, |(_, _, end)| end);
@@ -705,10 +918,10 @@ impl<'t> Reader<'_, 't, '_> {
                 next += 1;
             }
             let negated = words.is(next, "not") || (noun..next).any(|at| words.is(at, "not never"));
-            let bare = words.is(next - 1, "word words") || words.is(noun, "word") && self.text(next).starts_with(char::is_uppercase);
-            let text = if words.is_what(next, What::Quoted) {
-                self.text(next).to_owned()
-            } else if bare && words.is_word(next) && !negated && !words.is(next + 1, "of") {
+            let bare = words.is(next - 1, "word words")
+                || words.is(noun, "word") && self.text(next).starts_with(char::is_uppercase);
+            let is_bare = bare && words.is_word(next) && !negated && !words.is(next + 1, "of");
+            let text = if words.is_what(next, What::Quoted) || is_bare {
                 self.text(next).to_owned()
             } else {
                 continue;
@@ -753,33 +966,60 @@ impl<'t> Reader<'_, 't, '_> {
     fn postscripts(&mut self) {
         let words = self.words;
         let is_double = |at: usize| words.is(at, "p.p.s. p.p.s pps p.p.s.:");
-        let is_mark = |at: usize| words.is(at, "p.s. p.s ps postscript postscripts") || is_double(at) || words.low(at) == "post" && words.low(at + 1) == "script"
-            || words.is_what(at, What::Quoted) && is_in(&self.text(at).trim().trim_end_matches(':').to_lowercase(), "p.s. p.s ps p.p.s. p.p.s pps");
-        let Some(at) = (0..words.len()).find(|at| is_mark(*at) && self.mood(*at) != Mood::Told) else { return };
+        let is_mark = |at: usize| {
+            words.is(at, "p.s. p.s ps postscript postscripts")
+                || is_double(at)
+                || words.low(at) == "post" && words.low(at + 1) == "script"
+                || words.is_what(at, What::Quoted)
+                    && is_in(
+                        &self.text(at).trim().trim_end_matches(':').to_lowercase(),
+                        "p.s. p.s ps p.p.s. p.p.s pps",
+                    )
+        };
+        let Some(at) = (0..words.len()).find(|at| is_mark(*at) && self.mood(*at) != Mood::Told) else {
+            return;
+        };
         let wants = (at.saturating_sub(8)..at).any(|at| words.is(at, "add include end finish append close put attach contain with conclude need have needs want has adding insert including no without omit skip write ends ending containing tack and"))
             || words.any(at + 1, "at the end|is required|is needed|starting with|beginning with").is_some() && at > 0;
         if !wants || at == 0 {
             return;
         }
         let marks: Vec<usize> = (at..words.len()).filter(|at| is_mark(*at)).collect();
-        let quoted_double = marks.iter().any(|at| is_double(*at) || words.is_what(*at, What::Quoted) && self.text(*at).to_lowercase().replace('.', "").starts_with("pps"));
+        let quoted_double = marks.iter().any(|at| {
+            is_double(*at)
+                || words.is_what(*at, What::Quoted)
+                    && self.text(*at).to_lowercase().replace('.', "").starts_with("pps")
+        });
         let marker = if quoted_double { "P.P.S." } else { "P.S." };
         let mut constraint = Constraint::Postscript { marker: marker.to_owned() };
         if self.is_negated(at) {
             constraint = Constraint::Not { constraint: Box::new(constraint) };
         }
         let last = marks.last().copied().unwrap_or(at);
-        let end = if last > at && (at..last).any(|at| words.is(at, "starting start starts begin begins beginning with as marked labelled labeled introduced")) { last + 1 } else { at + 1 };
+        let end = if last > at
+            && (at..last).any(|at| {
+                words.is(
+                    at,
+                    "starting start starts begin begins beginning with as marked labelled labeled introduced",
+                )
+            }) {
+            last + 1
+        } else {
+            at + 1
+        };
         self.push(constraint, at, end);
     }
 
     /// "First repeat the request word for word, then answer it: …".
     fn repeats(&mut self) {
         let words = self.words;
-        let Some(at) = (0..words.len()).find(|at| words.is(*at, "repeat restate repeating restating copy echo reproduce") && self.mood(*at) == Mood::Asked) else {
+        let Some(at) = (0..words.len()).find(|at| {
+            words.is(*at, "repeat restate repeating restating copy echo reproduce")
+                && self.mood(*at) == Mood::Asked
+        }) else {
             return;
         };
-        if self.is_negated(at) {
+        if self.is_negated(at) || self.memory.has_repeat {
             return;
         }
         let noun = (at + 1..at + 9).find(|at| words.is(*at, "request question prompt instruction instructions query task assignment sentence wording line message"));
@@ -806,7 +1046,12 @@ impl<'t> Reader<'_, 't, '_> {
             // What follows the colon, and what follows that in its paragraph.
             let paragraph = sentences.get(index).map_or(0, |sentence| sentence.paragraph);
             let start = words.get(colon + 1).map_or(0, |token| token.range.start);
-            let end = sentences.iter().skip(index).take_while(|one| one.paragraph == paragraph).last().map_or(start, |one| one.range.end);
+            let end = sentences
+                .iter()
+                .skip(index)
+                .take_while(|one| one.paragraph == paragraph)
+                .last()
+                .map_or(start, |one| one.range.end);
             self.instruction.slice(&(start..end.max(start)))
         } else if colon.is_some() || index == 0 {
             let start = sentences.get(index + 1).map(|one| one.range.start);
@@ -825,6 +1070,7 @@ impl<'t> Reader<'_, 't, '_> {
             return;
         }
         let end = quoted.map_or(noun + 1, |quoted| quoted + 1);
+        self.memory.has_repeat = true;
         self.push(Constraint::Repeats { text: text.to_owned(), then_answer }, at, end);
     }
 
@@ -846,7 +1092,9 @@ impl<'t> Reader<'_, 't, '_> {
                 continue;
             }
             let text = self.text(at);
-            let expected = u32::try_from(self.memory.letters.len()).ok().and_then(|place| char::from_u32(u32::from('a') + place));
+            let expected = u32::try_from(self.memory.letters.len())
+                .ok()
+                .and_then(|place| char::from_u32(u32::from('a') + place));
             if text.to_lowercase().chars().next() == expected && self.memory.letters.len() < 12 {
                 self.memory.letters.push(text.to_owned());
             }
@@ -861,7 +1109,10 @@ impl<'t> Reader<'_, 't, '_> {
         let mut has_or = false;
         loop {
             let mut end = next;
-            while words.is(end, "a an either the") && end < next + 2 && !(self.text(end) == "A" && words.is(end + 1, ", / or")) {
+            while words.is(end, "a an either the")
+                && end < next + 2
+                && !(self.text(end) == "A" && words.is(end + 1, ", / or"))
+            {
                 end += 1;
             }
             let start = end;
@@ -876,7 +1127,11 @@ impl<'t> Reader<'_, 't, '_> {
             if end == start {
                 break;
             }
-            options.push(if glued { self.text(start).trim().to_owned() } else { self.text_of(start..end).to_owned() });
+            options.push(if glued {
+                self.text(start).trim().to_owned()
+            } else {
+                self.text_of(start..end).to_owned()
+            });
             next = end;
             let mut separator = next;
             while words.is(separator, ", or / and |") {
@@ -893,19 +1148,26 @@ impl<'t> Reader<'_, 't, '_> {
 
     fn choices(&mut self) {
         let words = self.words;
-        let only = (0..words.len()).any(|at| {
+        let only = || {
+            (0..words.len()).any(|at| {
             words.any(at, "only|just|nothing else|nothing but|no explanation|simply|single word|one word|without explanation|no other text|solely|nothing more|without any explanation|no justification").is_some()
-        });
-        let goes_on = (0..words.len()).any(|at| {
+        })
+        };
+        let goes_on = || {
+            (0..words.len()).any(|at| {
             words.any(at, "then explain|then justify|then give|and explain|and say why|followed by|and justify|and give|then say|and why|with a reason|and then|and tell|then add|then elaborate|with an explanation|with a short explanation|before explaining|then describe").is_some()
-        });
+        })
+        };
         // "Is water wet? Yes or no."
-        if (3..=5).contains(&words.len())
+        if words.len() >= 3
             && self.asks(0)
             && words.is(0, "yes true")
             && words.is(1, "or /")
             && words.is(2, "no false")
-            && (3..words.len()).all(|at| words.is(at, "only . ? ! please ,"))
+            && (3..words.len()).take(3).any(|at| words.is(at, ". ? ! , : —") || at + 1 == words.len())
+            && (3..words.len())
+                .take_while(|at| !words.is(*at, ". ? ! , : —"))
+                .all(|at| words.is(at, "only please"))
         {
             let options = vec![self.text(0).to_owned(), self.text(2).to_owned()];
             self.push(Constraint::Choice { options, place: Place::Whole }, 0, 3);
@@ -916,7 +1178,11 @@ impl<'t> Reader<'_, 't, '_> {
                 at += 1;
                 continue;
             }
-            if let Some(next) = self.choice(at, only, goes_on) {
+            if !words.is(at, "answer respond reply output return say answers state print write response should be start begin classify label rate categorise categorize mark tag judge sort assign decide determine grade identify pick choose select recommend options labels categories choices classes") {
+                at += 1;
+                continue;
+            }
+            if let Some(next) = self.choice(at, only(), goes_on()) {
                 at = next.max(at + 1);
             } else {
                 at += 1;
@@ -926,23 +1192,25 @@ impl<'t> Reader<'_, 't, '_> {
 
     fn choice(&mut self, at: usize, only: bool, goes_on: bool) -> Option<usize> {
         let words = self.words;
-        let answers = words.is(at, "answer respond reply output return say answers state print write response should be start begin");
+        let answers = words.is(
+            at,
+            "answer respond reply output return say answers state print write response should be start begin",
+        );
         if answers {
             let mut next = at + 1;
-            while next < at + 9 && words.is(next, "exactly precisely only just simply with either by using the word words a single one be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
+            while next < at + 9 && self.text(next) != "A" && words.is(next, "exactly precisely only just simply with either by using the word words a single one , be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
                 next += 1;
             }
             if words.is(at, "response should be start begin write") && next == at + 1 && !words.is(at, "be") {
                 return None;
             }
             // "Answer with one of: A, B, C"
-            if let Some(list) = words.any(next, "of :|of the following :|of these :|of|of the following|of these|of the words|from :|of these words :|of the following words :|of these options :|of the following options :|of the options|of the labels|of these labels :|of the following labels :|of the words :") {
-                if let Some((options, end)) = self.options(list).filter(|(options, _)| words.low(list - 1) == ":" || words.is_what(list, What::Quoted) && options.len() > 1) {
+            if let Some(list) = words.any(next, "of :|of the following :|of these :|of|of the following|of these|of the words|from :|of these words :|of the following words :|of these options :|of the following options :|of the options|of the labels|of these labels :|of the following labels :|of the words :")
+                && let Some((options, end)) = self.options(list).filter(|(options, _)| words.low(list - 1) == ":" || words.is_what(list, What::Quoted) && options.len() > 1) {
                     let place = if goes_on { Place::Start } else { Place::Whole };
                     self.push(Constraint::Choice { options, place }, at, end);
                     return Some(end);
                 }
-            }
             let (options, mut end) = self.options(next)?;
             let quoted = words.is_what(next, What::Quoted);
             let pair = options.iter().all(|option| is_in(&option.to_lowercase(), "yes no true false maybe agree disagree unsure unknown pass fail correct incorrect right wrong valid invalid spam ham guilty positive negative neutral approve reject accept approved rejected male female real fake up down left right buy sell hold odd even safe unsafe for against both neither depends heads tails high medium low"))
@@ -950,7 +1218,11 @@ impl<'t> Reader<'_, 't, '_> {
             if !(quoted || pair) || self.is_negated(at + 1) || options.len() == 2 && words.is(next, "and") {
                 return None;
             }
-            if words.is(at, "be say state write") && !quoted && !only && !words.is(at.saturating_sub(1), "must should to") {
+            if words.is(at, "be say state write")
+                && !quoted
+                && !only
+                && !words.is(at.saturating_sub(1), "must should to")
+            {
                 return None;
             }
             let place = if goes_on || words.is(at, "start begin") { Place::Start } else { Place::Whole };
@@ -985,7 +1257,8 @@ impl<'t> Reader<'_, 't, '_> {
             if words.low(next - 1) == "either" || words.low(next - 1) == "between" {
                 let is_between = words.low(next - 1) == "between";
                 let (options, end) = self.options(next)?;
-                let proper = options.iter().all(|option| option.starts_with(|c: char| c.is_uppercase())) || words.is_what(next, What::Quoted);
+                let proper = options.iter().all(|option| option.starts_with(|c: char| c.is_uppercase()))
+                    || words.is_what(next, What::Quoted);
                 if !proper && is_between {
                     return None;
                 }
@@ -1047,12 +1320,16 @@ impl<'t> Reader<'_, 't, '_> {
     /// Requests for nothing but a label or letter; the options may stand elsewhere.
     pub(super) fn label_requests(&mut self) {
         let words = self.words;
-        let Some(verb) = (0..words.len()).find(|at| words.is(*at, "answer respond reply output return give state print write provide only just name") && self.mood(*at) != Mood::Told) else {
+        let Some(verb) = (0..words.len()).find(|at| {
+            words.is(*at, "answer respond reply output return give state print write provide only just name")
+                && self.mood(*at) != Mood::Told
+        }) else {
             return;
         };
         // Once options were named, "just the colour" is one of them.
-        let short = !self.memory.options.is_empty() && words.len() <= 9
-            && phrase_only(words);
+        let short = !self.memory.options.is_empty()
+            && words.len() <= 9
+            && (phrase_only(words) || words.ends_before(words.len().saturating_sub(1), "only").is_some());
         if short && let (Some(first), Some(last)) = (words.get(verb), words.get(words.len() - 1)) {
             self.memory.label_request = Some((false, first.range.start..last.range.end));
             return;
@@ -1060,7 +1337,9 @@ impl<'t> Reader<'_, 't, '_> {
         if !self.only_the_answer() || self.is_negated(verb + 1) {
             return;
         }
-        let Some(noun) = (verb..words.len()).find(|at| words.is(*at, "label letter option category name choice sentiment class word answer")) else {
+        let Some(noun) = (verb + 1..words.len())
+            .find(|at| words.is(*at, "label letter option category name choice sentiment class word answer"))
+        else {
             return;
         };
         let (Some(first), Some(last)) = (words.get(verb), words.get(noun)) else { return };
@@ -1086,7 +1365,10 @@ fn tidy(texts: Vec<String>, kind: Option<&str>) -> Vec<String> {
 }
 
 fn phrase_only(words: Words<'_>) -> bool {
-    somewhere(words, "just give me the|only the|just the|nothing else|only give me the|nothing but the|no explanation|only with the|with only the")
+    somewhere(
+        words,
+        "just give me the|only the|just the|nothing else|only give me the|nothing but the|no explanation|only with the|with only the",
+    )
 }
 
 /// Whether one of several sequences stands anywhere in a sentence.

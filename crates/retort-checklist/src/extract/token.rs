@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::count::{self, Amount, Sort, Thing};
 use crate::instruction::{Instruction, Kind, Sentence, is_in};
 
 /// What a token is.
@@ -32,10 +33,30 @@ pub(super) struct Token {
     pub(super) inner: Range<usize>,
     /// Whether a hyphen, or nothing at all, stands between it and the token before it.
     pub(super) is_glued: bool,
+    /// What begins here, read once: many matchers ask for it.
+    pub(super) known: Known,
+}
+
+/// What begins at a token, each with the number of its tokens.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known {
+    /// A thing that can be counted.
+    pub(super) thing: Option<(Thing, usize)>,
+    /// Words before a number.
+    pub(super) sort: Option<(Sort, usize)>,
+    /// A number with the words that make it a limit; `next` is a number of tokens.
+    pub(super) amount: Option<Amount>,
 }
 
 fn sign(range: Range<usize>, text: &str, is_glued: bool) -> Token {
-    Token { what: What::Sign, low: text.to_owned(), inner: range.clone(), range, is_glued }
+    Token {
+        what: What::Sign,
+        low: text.to_owned(),
+        inner: range.clone(),
+        range,
+        is_glued,
+        known: Known::default(),
+    }
 }
 
 /// The tokens of one sentence.
@@ -54,7 +75,14 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
                 Kind::Fenced | Kind::Passage => What::Material,
             };
             let is_glued = false;
-            found.push(Token { what, low: String::new(), range: span.range.clone(), inner: span.inner.clone(), is_glued });
+            found.push(Token {
+                what,
+                low: String::new(),
+                range: span.range.clone(),
+                inner: span.inner.clone(),
+                is_glued,
+                known: Known::default(),
+            });
             at = span.range.end.max(at + 1);
             continue;
         }
@@ -75,6 +103,7 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
                         inner: range.clone(),
                         range: at..at + digits,
                         is_glued: touches,
+                        known: Known::default(),
                     });
                     at += digits;
                 }
@@ -85,6 +114,7 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
                         inner: range.clone(),
                         range,
                         is_glued: touches,
+                        known: Known::default(),
                     });
                     at += length;
                 }
@@ -94,8 +124,7 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
             at += character.len_utf8();
             hyphen = false;
         } else {
-            let length: usize =
-                rest.chars().take_while(|c| *c == character).map(char::len_utf8).sum();
+            let length: usize = rest.chars().take_while(|c| *c == character).map(char::len_utf8).sum();
             let run = rest.get(..length).unwrap_or_default();
             let next = rest.get(length..).and_then(|rest| rest.chars().next());
             let before = found.last().filter(|last| last.range.end == at);
@@ -103,13 +132,16 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
             let joins = matches!(run, "-" | "‑" | "‐")
                 && next.is_some_and(char::is_alphanumeric)
                 && before.is_some_and(|last| {
-                    last.what == What::Word || matches!(last.what, What::Number(_)) && next.is_some_and(char::is_alphabetic)
+                    last.what == What::Word
+                        || matches!(last.what, What::Number(_)) && next.is_some_and(char::is_alphabetic)
                 });
             if joins {
                 hyphen = true;
             } else {
                 let run = match run {
-                    "–" | "—" | "−" | "‑" if before.is_some() && next.is_some_and(char::is_numeric) => "-",
+                    "–" | "—" | "−" | "‑" if before.is_some() && next.is_some_and(char::is_numeric) => {
+                        "-"
+                    }
                     "–" | "—" | "--" => "—",
                     other => other,
                 };
@@ -119,7 +151,33 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
             at += length;
         }
     }
+    know(&mut found);
     found
+}
+
+/// Reads what begins at each token: things first, since amounts look for them.
+fn know(tokens: &mut [Token]) {
+    for at in 0..tokens.len() {
+        let words = Words { tokens };
+        let thing = count::read_thing(words, at).map(|(thing, next)| (thing, next - at));
+        if let Some(token) = tokens.get_mut(at) {
+            token.known.thing = thing;
+        }
+    }
+    // A qualifier may stand before another one.
+    for at in (0..tokens.len()).rev() {
+        let sort = count::read_qualifier(Words { tokens }, at).map(|(sort, next)| (sort, next - at));
+        if let Some(token) = tokens.get_mut(at) {
+            token.known.sort = sort;
+        }
+    }
+    for at in 0..tokens.len() {
+        let amount =
+            count::read_limit(Words { tokens }, at).map(|amount| Amount { next: amount.next - at, ..amount });
+        if let Some(token) = tokens.get_mut(at) {
+            token.known.amount = amount;
+        }
+    }
 }
 
 /// The length of the word that a text begins with: letters, digits, apostrophes between them, the full stops of "P.S.",
@@ -139,8 +197,12 @@ fn word_length(text: &str) -> usize {
                 if digits && is_next(|c| c.is_ascii_digit()) {
                     // "1,000" and "2.5", but "1,2" is a list.
                     character == '.'
-                        || text.get(at + 1..at + 4).is_some_and(|three| three.bytes().all(|b| b.is_ascii_digit()))
-                            && !text.get(at + 4..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+                        || text
+                            .get(at + 1..at + 4)
+                            .is_some_and(|three| three.bytes().all(|b| b.is_ascii_digit()))
+                            && !text
+                                .get(at + 4..)
+                                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
                 } else {
                     // "P.S.", "e.g.": single letters with full stops.
                     let single = before.chars().rev().take_while(|c| *c != '.').count() == 1
@@ -148,12 +210,16 @@ fn word_length(text: &str) -> usize {
                     character == '.'
                         && single
                         && (is_next(char::is_alphabetic)
-                            && text.get(at + 1..).is_some_and(|rest| rest.chars().nth(1).is_some_and(|c| c == '.'))
+                            && text
+                                .get(at + 1..)
+                                .is_some_and(|rest| rest.chars().nth(1).is_some_and(|c| c == '.'))
                             || before.contains('.'))
                 }
             }
-            '+' | '#' => (at > 0 && text.get(..1).is_some_and(|c| matches!(c, "C" | "c" | "F" | "J")) && at <= 2)
-                && !is_next(char::is_alphanumeric),
+            '+' | '#' => {
+                (at > 0 && text.get(..1).is_some_and(|c| matches!(c, "C" | "c" | "F" | "J")) && at <= 2)
+                    && !is_next(char::is_alphanumeric)
+            }
             _ => false,
         };
         if !goes_on {
@@ -261,10 +327,11 @@ impl<'s> Words<'s> {
 
     /// The first of several sequences, with `|` between them, that stands at a place: where it ends.
     pub(super) fn any(&self, at: usize, sequences: &str) -> Option<usize> {
-        if at >= self.tokens.len() {
-            return None;
-        }
-        sequences.split('|').find_map(|words| self.seq(at, words))
+        let first = self.low(at).as_bytes().first()?;
+        sequences
+            .split('|')
+            .filter(|words| words.as_bytes().first() == Some(first))
+            .find_map(|words| self.seq(at, words))
     }
 
     /// Whether one of several sequences ends just before a place.
@@ -346,7 +413,8 @@ impl<'s> Words<'s> {
         }
         let (value, next) = self.number(at)?;
         self.is(next, "time times x").then_some((value, next + 1)).or_else(|| {
-            (self.is(next, "separate different") && self.low(next + 1) == "times").then_some((value, next + 2))
+            (self.is(next, "separate different") && self.low(next + 1) == "times")
+                .then_some((value, next + 2))
         })
     }
 }
