@@ -19,6 +19,30 @@ for (const colorScheme of ["light", "dark"] as const) {
       await check(page);
     });
 
+    test("axe finds nothing serious on what a prompt asks, and on its findings", async ({ page, gate }) => {
+      await open(page, gate);
+      await ready(page);
+      await fill(page, "Explain in at most 20 words why the sky is blue. If it is not blue, say so.", "The sky is blue because air scatters blue light more than red light. ".repeat(3));
+      await page.getByLabel("Reference answer").fill("Air scatters blue light more than red.");
+      for (const name of ["Checklist", "Hard questions", "One overall score"]) await page.getByRole("checkbox", { name, exact: true }).check();
+      await expect(page.getByTestId("hard-questions")).toBeVisible();
+      await page.getByTestId("asks").getByText("Why?").click();
+      await page.getByTestId("item").first().getByRole("button", { name: /^Edit/ }).click();
+      // Words that make it wrong, so that the complaint is looked at too.
+      await page.getByTestId("item").first().getByRole("textbox", { name: "Weight" }).fill("0");
+      await check(page);
+      await page.getByTestId("item").first().getByRole("textbox", { name: "Weight" }).fill("1");
+      await page.getByTestId("item").nth(1).getByRole("checkbox").uncheck();
+      await page.getByTestId("checklist-file").setInputFiles({ name: "broken.toml", mimeType: "", buffer: Buffer.from("= =") });
+      await expect(page.getByTestId("checklist-problem")).toBeVisible();
+      await page.getByRole("button", { name: "Judge" }).click();
+      await done(page);
+      await page.getByRole("button", { name: /^Show the evidence/ }).first().click();
+      await page.getByTestId("found-item").first().getByRole("button", { name: /^Details/ }).click();
+      await page.getByTestId("hard-row").first().getByRole("button", { name: /^Details/ }).click();
+      await check(page);
+    });
+
     test("axe finds nothing serious on results and errors", async ({ page, gate }) => {
       await open(page, gate);
       await ready(page);

@@ -50,7 +50,7 @@ test("a judgement by keyboard alone", async ({ page, gate }, info) => {
 });
 
 async function tabTo(page: import("@playwright/test").Page, target: import("@playwright/test").Locator): Promise<void> {
-  for (let presses = 0; presses < 80; presses++) {
+  for (let presses = 0; presses < 200; presses++) {
     if (await target.evaluate((element) => element === document.activeElement)) return;
     await page.keyboard.press("Tab");
   }
@@ -77,7 +77,7 @@ test("an empty field is pointed out", async ({ page, gate }) => {
 });
 
 test("cancelling keeps the finished scores", async ({ page, gate }) => {
-  // Cancel is pressed in the very message that brings the first score, which no run is too fast for.
+  // Cancel is pressed in the very message that brings the first score.
   await page.addInitScript(() => {
     const add = Worker.prototype.addEventListener;
     Worker.prototype.addEventListener = function (this: Worker, type: string, listener: (event: MessageEvent) => void) {
@@ -92,18 +92,52 @@ test("cancelling keeps the finished scores", async ({ page, gate }) => {
   });
   await open(page, gate);
   await ready(page);
-  await fill(page, "Tell a long story. pace=200", "Once there was a river that ran uphill. ".repeat(100));
+  // The engine hears of Cancel only when it pauses, which it does a few times a second: by then even the tiny model
+  // would have answered for twelve skills. So it gets work for a while.
+  await page.getByText("Add a rubric of your own").click();
+  await page.getByLabel("Rubric as TOML or JSON").fill(manyRubrics(MANY));
+  await press(page, "Check and add");
+  await expect(page.locator("#custom-outcome")).toContainText("Added:");
+  await fill(page, "Tell a long story. pace=200", "Once there was a river that ran uphill. ".repeat(20));
   await page.getByRole("button", { name: "Judge" }).click();
   const standing = page.getByTestId("standing");
   await expect(standing).toHaveAttribute("data-phase", "cancelled", { timeout: 60_000 });
-  const arrived = page.locator(`${rows}[data-state=scored], ${rows}[data-state=unscored]`);
-  expect(await arrived.count()).toBeGreaterThan(0);
-  await expect(page.locator(rows)).toHaveCount(12);
+  await expect(page.locator(rows)).toHaveCount(12 + MANY);
+  const arrived = await page.locator(`${rows}[data-state=scored], ${rows}[data-state=unscored]`).count();
+  const missing = page.locator(`${rows}[data-state=missing]`);
+  expect(arrived).toBeGreaterThan(0);
+  expect(arrived).toBeLessThan(12 + MANY);
+  await expect(missing).toHaveCount(12 + MANY - arrived);
+  await expect(missing.last()).toContainText("Not scored. Cancelled before its turn.");
+  await expect(missing.locator(".score")).toHaveCount(0);
+  await expect(standing).toContainText("What was finished is kept.");
   // The page is ready for the next run.
   await fill(page);
   await page.getByRole("button", { name: "Judge" }).click();
   await expect(page.getByRole("button", { name: "Judge" })).toBeVisible();
 });
+
+const MANY = 60;
+
+/** Each with so many words to read that the whole takes many times as long as the engine goes without a pause. */
+function manyRubrics(count: number): string {
+  const criterion = "Does the response say where the river runs, who lives beside it, and why nobody ever asked it to stop? ".repeat(8);
+  return Array.from({ length: count }, (_, i) => `[[rubric]]
+id = "river_${i}"
+name = "River ${i}"
+criterion = "${criterion}(${i})"
+
+[[rubric.option]]
+label = "no"
+value = 0
+description = "It says nothing of the ${i}th kind."
+
+[[rubric.option]]
+label = "yes"
+value = 1
+description = "It says all of the ${i}th kind."
+`).join("\n");
+}
 
 test("a skill without a score says why (P8)", async ({ page, gate }) => {
   await page.addInitScript(() => {

@@ -4,9 +4,11 @@
  */
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { parse } from "smol-toml";
+import { parse, stringify } from "smol-toml";
 import type {
-  AdapterOptions, ByteSource, EngineInfo, JudgeEvent, JudgeRecord, JudgeRequest, LoadOptions, LoadProgress, Rubric, RubricVerdict, Verdict,
+  AdapterOptions, AnnotateRequest, Annotated, AnnotationRecord, ByteSource, Checklist, ChecklistItem, ChecklistRequest, EngineInfo, ItemVerdict, JudgeEvent,
+  JudgeRecord, JudgeRequest, LoadOptions, LoadProgress, Rubric, RubricVerdict, SkillId, TokenProgress, Verdict, Vocabulary, WriteEvent,
+  WriteItemsRequest, WrittenItems,
 } from "../src/types";
 
 class FakeError extends Error {
@@ -71,6 +73,7 @@ export class Engine {
         ? "WebGPU is available and passed the self-check."
         : options.backend === "cpu" ? "The CPU was chosen." : "This browser offers no WebGPU adapter, so the CPU is used.",
       device: gpu ? "SwiftShader (fake)" : "wasm SIMD (fake)",
+      tuning: null,
       model: {
         name: options.name, sha256: options.sha256 ?? null, architecture: "llama", parameters: 134_515_008, context_length: 2048,
         layers: 30, width: 576, quantization: "Q4_1", file_bytes: source.size, head: null,
@@ -102,6 +105,12 @@ export class Engine {
     if (request.prompt.length > 50_000) throw new FakeError("too_long", "The prompt alone is longer than the model's context of 2048 tokens. Shorten it.");
     on_event({ kind: "planned", questions: request.rubrics.length, truncations });
     const verdicts: RubricVerdict[] = [];
+    const items: ItemVerdict[] = [];
+    for (const [index, item] of (request.checklist?.items ?? []).entries()) {
+      const verdict = decide(item, request.response, index);
+      items.push(verdict);
+      on_event({ kind: "item", index, verdict });
+    }
     const pace = Number(/pace=(\d+)/.exec(request.prompt)?.[1] ?? 40);
     for (const [index, rubric] of request.rubrics.entries()) {
       await sleep(pace);
@@ -115,13 +124,52 @@ export class Engine {
       format: "retort.judgement/1", version: version(), task: "rubric_scores",
       input: { prompt_sha256: hex(request.prompt), response_sha256: hex(request.response), reference_sha256: request.reference === undefined ? null : hex(request.reference) },
       model: { name: this.about.model.name, sha256: this.about.model.sha256, adapter: this.about.adapter },
-      backend: this.about.backend, device: this.about.device, seed: null, orders: [], verdicts, notices: [], truncations,
+      backend: this.about.backend, device: this.about.device, seed: null, orders: [], verdicts,
+      ...(request.annotation && { annotation: request.annotation }),
+      ...(request.checklist && {
+        checklist: { name: null, sha256: "", items, score: { score: null, verified: 0, judged: 0, not_applicable: 0, unscored: 0, verified_met: 0, judged_met: 0 } },
+      }),
+      notices: [], truncations,
       timings: { total_ms: Date.now() - started, tokens: total_tokens, tokens_reused: Math.floor(total_tokens * 0.7) },
       cancelled: cancel.cancelled,
     };
   }
 
+  async annotate(request: AnnotateRequest, on_progress: (p: TokenProgress) => void, cancel: Cancel): Promise<AnnotationRecord> {
+    for (let i = 0; i < 20 && !cancel.cancelled; i++) {
+      await sleep(40);
+      on_progress({ done_tokens: i * 10, total_tokens: 200 });
+    }
+    return {
+      format: "retort.annotation/1", version: version(), task: "annotation", instruction_sha256: hex(request.instruction), words: null,
+      annotation: { ...annotate(request.instruction).annotation, skills: ["insightfulness"], by: "model" },
+      by_model: { model: { name: "", sha256: null, adapter: null }, backend: "cpu", device: "", seed: 0, cancelled: cancel.cancelled },
+    };
+  }
+
+  async write_items(request: WriteItemsRequest, _on_event: (e: WriteEvent) => void, _cancel: Cancel): Promise<WrittenItems> {
+    await sleep(100);
+    return { dropped: [], truncations: [], cancelled: false, failure: null, notices: [], items: [{ id: "model-1", question: `Does it answer all ${request.instruction.length} characters?`, origin: "model" }] };
+  }
+
   free(): void {}
+}
+
+function decide(item: ChecklistItem, response: string, index: number): ItemVerdict {
+  const base = { item_id: item.id, question: item.question, origin: item.origin, skill: item.skill ?? null, weight: item.weight ?? 1, answer: item.answer ?? "yes_no" };
+  if (item.constraint) {
+    const most = Number(item.constraint["most"]);
+    const words = [...response.matchAll(/\S+/g)];
+    const beyond = words.slice(most).map((word) => ({ start: word.index, end: word.index + word[0].length }));
+    return {
+      ...base, by: "code",
+      finding: { verdict: words.length <= most ? "met" : "not_met", count: words.length, sentence: `${words.length} words; at most ${most} were asked for`, evidence: beyond.length > 0 ? beyond : words.map((word) => ({ start: word.index, end: word.index + word[0].length })) },
+    };
+  }
+  if (item.condition && index % 2 === 1) return { ...base, by: "model", verdict: { kind: "unscored", code: "not_applicable", message: `It does not hold that ${item.condition}.` } };
+  const labels = item.answer === "one_to_five" ? ["1", "2", "3", "4", "5"] : ["no", "yes"];
+  const rubric = { options: labels.map((label, i) => ({ label, value: labels.length === 5 ? i + 1 : i, description: null })) } as Rubric;
+  return { ...base, by: "model", verdict: score(rubric, response.length + 3 * index, 0, false) };
 }
 
 function score(rubric: Rubric, characters: number, index: number, truncated: boolean): Verdict {
@@ -178,6 +226,84 @@ export function read_rubrics(text: string, name: string): Rubric[] {
       options: entry.options ?? (entry as { option?: Rubric["options"] }).option ?? [1, 2, 3, 4, 5].map((value) => ({ label: String(value), value, description: null })),
     };
   });
+}
+
+export function overall_rubric(): Rubric {
+  return {
+    id: "overall", name: "Overall quality", ability: null, criterion: "How good is the response as a whole?", question: null,
+    options: [1, 2, 3, 4, 5].map((value) => ({ label: String(value), value, description: `Level ${value}.` })),
+  };
+}
+
+const id = (name: string) => name.toLowerCase().replaceAll(" ", "_");
+
+export function vocabulary(): Vocabulary {
+  const domain = (name: string, subdomains: string[], variant: "general" | "maths" | "coding" = "general") => ({ id: id(name), name, subdomains, variant });
+  return {
+    skills: SKILLS.map(([name, ability]) => ({ id: id(name) as SkillId, name, ability: ability! })),
+    domains: [
+      domain("Language", ["poetry", "literature"]), domain("Culture", ["art", "sports", "music", "food"]), domain("Natural Science", ["physics", "biology"]),
+      domain("Math", ["statistics"], "maths"), domain("Coding", [], "coding"),
+    ],
+    difficulties: (["Simple lifestyle", "Advanced lifestyle", "Formal education", "Major level", "Expert level"]).map((name, i) => ({
+      id: id(name) as Vocabulary["difficulties"][number]["id"], level: i + 1, name,
+      definitions: { general: `${name}: general.`, maths: `${name}: maths.`, coding: `${name}: coding.` },
+    })),
+  };
+}
+
+export function annotate(instruction: string): Annotated {
+  const evidence = [...instruction.matchAll(/sky|explain|name/gi)].map((found) => ({
+    range: { start: found.index, end: found.index + found[0].length }, words: found[0], weight: 1,
+    ...(/sky/i.test(found[0])
+      ? { for: "domain" as const, what: { domain: "natural_science", subdomain: null }, reason: "is a word of nature" }
+      : { for: "skill" as const, what: "completeness" as const, reason: "asks for an explanation" }),
+  }));
+  return {
+    annotation: {
+      skills: instruction.trim() === "" ? [] : ["comprehension", "completeness", "readability"],
+      domains: /sky/i.test(instruction) ? [{ domain: "natural_science", subdomain: "physics" }] : [],
+      difficulty: instruction.trim() === "" ? null : "formal_education", by: "code",
+    },
+    evidence, domain_scores: [], skill_scores: [], difficulty_estimate: 3,
+  };
+}
+
+export function generate_checklist({ instruction, reference, skills, form }: ChecklistRequest): Checklist {
+  const items: ChecklistItem[] = [];
+  const sentences = instruction.split(/(?<=[.?!])\s+/).filter((one) => one.trim() !== "");
+  if (form === "hard") {
+    for (const skill of skills) items.push({ id: `hard-${skill}`, question: `How well does the response show ${skill.replaceAll("_", " ")} compared with the reference?`, origin: "skill", skill, answer: "one_to_five" });
+    return { items };
+  }
+  for (const found of instruction.matchAll(/at most (\d+) words/gi)) {
+    items.push({ id: `constraint-${items.length + 1}`, question: `Is the response at most ${found[1]} words long?`, origin: "constraint", constraint: { kind: "count", most: Number(found[1]) }, passage: found[0] });
+  }
+  for (const one of sentences) {
+    const when = /^if ([^,]+), /i.exec(one);
+    items.push({ id: `request-${items.length + 1}`, question: `Does the response do this: “${one.replaceAll("\n", " ")}”?`, origin: "request", passage: one, ...(when?.[1] && { condition: when[1] }) });
+  }
+  for (const one of reference?.split(/(?<=[.?!])\s+/) ?? []) items.push({ id: `reference-${items.length + 1}`, question: `Does the response say that ${one}`, origin: "reference", passage: one });
+  for (const skill of skills) items.push({ id: `skill-${skill}`, question: `Does the response show ${skill.replaceAll("_", " ")}?`, origin: "skill", skill });
+  return { items };
+}
+
+export function read_checklist(text: string, name: string): { checklist: Checklist; warnings: string[] } {
+  try {
+    const data = (text.trimStart().startsWith("{") ? JSON.parse(text) : parse(text)) as { item?: ChecklistItem[]; items?: ChecklistItem[] };
+    const items = data.item ?? data.items;
+    if (!items?.length) throw new Error("no item found");
+    return { checklist: { items: items.map((item, i) => ({ ...item, id: item.id ?? `item-${i + 1}`, origin: item.origin ?? "person" })) }, warnings: [] };
+  } catch (thrown) {
+    throw new FakeError("bad_checklist", `${name}:${(thrown as { line?: number }).line ?? 1}:1: ${(thrown as Error).message.split("\n")[0]}`);
+  }
+}
+
+export function write_checklist(checklist: Checklist, format: "toml" | "json"): string {
+  for (const [i, item] of checklist.items.entries()) {
+    if (item.weight !== undefined && !(Math.abs(item.weight) > 0)) throw new FakeError("bad_checklist", `items[${i}].weight: not a weight; give a number other than 0`);
+  }
+  return format === "json" ? JSON.stringify(checklist) : stringify({ item: checklist.items });
 }
 
 export function version(): string {

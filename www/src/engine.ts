@@ -2,8 +2,8 @@
 import { signal, type Signal } from "@preact/signals";
 import { INITIAL, reduce, type Action, type State } from "./state";
 import { text } from "./text";
-import type { BackendChoice, JudgeRequest, Rubric } from "./types";
-import type { Failure, FromWorker, ModelSource, ToWorker } from "./worker/protocol";
+import type { BackendChoice, JudgeRequest } from "./types";
+import type { Call, CallName, Calls, Failure, FromWorker, ModelSource, ToWorker } from "./worker/protocol";
 
 const PING_EVERY_MS = 10_000;
 /** So many questions in a row without an answer are told to the person: a minute in a visible tab (P35). */
@@ -28,12 +28,25 @@ function keepTuning(tuning: string): void {
   }
 }
 
+interface PendingCall {
+  resolve: (get: Calls[CallName]["get"]) => void;
+  reject: (failure: Failure) => void;
+  on_progress: ((done: number, total: number) => void) | undefined;
+}
+
+/** A call on its way. */
+export interface Asked<Name extends CallName> {
+  /** Rejects with a `Failure`. */
+  answer: Promise<Calls[Name]["get"]>;
+  cancel: () => void;
+}
+
 export class EngineClient {
   readonly state: Signal<State> = signal(INITIAL);
   #worker: Worker | null = null;
   #next_id = 1;
   #pending: JudgeRequest | null = null;
-  #reads = new Map<number, { resolve: (rubrics: Rubric[]) => void; reject: (failure: Failure) => void }>();
+  #calls = new Map<number, PendingCall>();
   #unanswered = 0;
 
   constructor(private readonly registry_url: string) {
@@ -43,6 +56,7 @@ export class EngineClient {
   /** Starts the worker and loads what the state names as the source. */
   start(): void {
     this.#worker?.terminate();
+    this.#rejectCalls({ code: "worker_died", message: text.error.workerDied });
     const worker = new Worker(new URL("./worker/worker.ts", import.meta.url), { type: "module", name: "retort-engine" });
     this.#worker = worker;
     this.#unanswered = 0;
@@ -89,7 +103,7 @@ export class EngineClient {
       return;
     }
     const run_id = this.#next_id++;
-    this.#dispatch({ type: "judge_requested", run_id, rubrics: request.rubrics });
+    this.#dispatch({ type: "judge_requested", run_id, request });
     this.#send({ type: "judge", run_id, request });
   }
 
@@ -105,13 +119,22 @@ export class EngineClient {
     this.#send({ type: "cancel_judge", run_id: run.run_id });
   }
 
-  readRubrics(source: string, name: string): Promise<Rubric[]> {
-    const read_id = this.#next_id++;
-    if (!this.#worker) return Promise.reject<Rubric[]>({ code: "worker_died", message: text.advice["worker_died"]! } satisfies Failure);
-    return new Promise((resolve, reject: (failure: Failure) => void) => {
-      this.#reads.set(read_id, { resolve, reject });
-      this.#send({ type: "read_rubrics", read_id, text: source, name });
+  /** Asks the engine something; only what needs the model takes noticeable time. */
+  call<Name extends CallName>(name: Name, give: Calls[Name]["give"], on_progress?: (done: number, total: number) => void): Asked<Name> {
+    const call_id = this.#next_id++;
+    const cancel = () => {
+      if (this.#calls.has(call_id)) this.#send({ type: "cancel_call", call_id });
+    };
+    if (!this.#worker) {
+      const failure: Failure = { code: "worker_died", message: text.advice["worker_died"]! };
+      return { answer: Promise.reject<Calls[Name]["get"]>(failure), cancel };
+    }
+    const answer = new Promise<Calls[Name]["get"]>((resolve, reject) => {
+      // The worker answers a call by what its name promises.
+      this.#calls.set(call_id, { resolve: resolve as PendingCall["resolve"], reject, on_progress });
+      this.#send({ type: "call", call_id, call: { name, give } as Call });
     });
+    return { answer, cancel };
   }
 
   forgetModels(): void {
@@ -140,12 +163,18 @@ export class EngineClient {
     if (message.type === "loaded" && message.info.tuning) keepTuning(message.info.tuning);
     this.#unanswered = 0;
     if (this.state.value.stalled) this.#dispatch({ type: "stall_changed", stalled: false });
-    if (message.type === "rubrics_read") {
-      this.#reads.get(message.read_id)?.resolve(message.rubrics);
-      this.#reads.delete(message.read_id);
-    } else if (message.type === "rubrics_failed") {
-      this.#reads.get(message.read_id)?.reject(message.error);
-      this.#reads.delete(message.read_id);
+    switch (message.type) {
+      case "answered":
+        this.#calls.get(message.call_id)?.resolve(message.get);
+        this.#calls.delete(message.call_id);
+        break;
+      case "call_failed":
+        this.#calls.get(message.call_id)?.reject(message.error);
+        this.#calls.delete(message.call_id);
+        break;
+      case "call_progress":
+        this.#calls.get(message.call_id)?.on_progress?.(message.done, message.total);
+        break;
     }
     this.#dispatch(message);
     const { model, queued } = this.state.value;
@@ -167,9 +196,14 @@ export class EngineClient {
     this.#worker = null;
     this.#pending = null;
     const failure: Failure = { code: "worker_died", message };
-    for (const read of this.#reads.values()) read.reject(failure);
-    this.#reads.clear();
+    this.#rejectCalls(failure);
     this.#dispatch({ type: "worker_died", message });
+  }
+
+  #rejectCalls(failure: Failure): void {
+    const calls = [...this.#calls.values()];
+    this.#calls.clear();
+    for (const call of calls) call.reject(failure);
   }
 
   #watch(): void {

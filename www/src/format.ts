@@ -36,6 +36,11 @@ export function formatScore(score: number): string | null {
   return Number.isFinite(score) ? score.toFixed(2) : null;
 }
 
+/** A weight as it was given; a true minus sign, so that it is not taken for a hyphen. */
+export function formatWeight(weight: number): string {
+  return Number.isFinite(weight) ? String(weight).replace("-", "−") : "";
+}
+
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;

@@ -1,5 +1,7 @@
 /** Everything that the page shows, as one value, and the pure function that moves it on. */
-import type { AdapterInfo, BackendChoice, EngineInfo, JudgeRecord, Rubric, RubricVerdict, Truncation } from "./types";
+import type {
+  AdapterInfo, BackendChoice, ChecklistItem, EngineInfo, ItemVerdict, JudgeRecord, JudgeRequest, Rubric, RubricVerdict, Truncation, Vocabulary,
+} from "./types";
 import type { Failure, FromWorker, LoadStage, ModelSource, Origin, Preset } from "./worker/protocol";
 
 export type ModelState =
@@ -23,12 +25,23 @@ export interface Row {
   verdict: RubricVerdict | null;
 }
 
+/** One item of the checklist that was sent. */
+export interface ItemRow {
+  item: ChecklistItem;
+  verdict: ItemVerdict | null;
+}
+
 export interface Run {
   run_id: number;
   phase: "running" | "done" | "cancelled" | "failed";
   /** Set between the press of Cancel and the engine's answer. */
   cancelling: boolean;
   rows: Row[];
+  /** The skill-agnostic baseline, where it was asked for. */
+  overall: Row | null;
+  items: ItemRow[];
+  /** The response that is judged: evidence points into this text, whatever the field holds by now. */
+  response: string;
   done_tokens: number;
   total_tokens: number;
   truncations: Truncation[];
@@ -48,6 +61,9 @@ export interface AdapterState {
 export interface State {
   version: string | null;
   builtin: Rubric[];
+  /** "One overall score" as a rubric. */
+  overall: Rubric | null;
+  vocabulary: Vocabulary | null;
   presets: Preset[];
   model: ModelState;
   load_id: number;
@@ -70,6 +86,8 @@ const NO_ADAPTER: AdapterState = { adapter_id: 0, applied: null, changing: null 
 export const INITIAL: State = {
   version: null,
   builtin: [],
+  overall: null,
+  vocabulary: null,
   presets: [],
   model: { phase: "starting" },
   load_id: 0,
@@ -89,7 +107,7 @@ export type Action =
   | { type: "load_requested"; load_id: number; source: ModelSource; backend: BackendChoice }
   /** `name` null: the adapter is to be taken away. */
   | { type: "adapter_requested"; adapter_id: number; name: string | null }
-  | { type: "judge_requested"; run_id: number; rubrics: Rubric[] }
+  | { type: "judge_requested"; run_id: number; request: JudgeRequest }
   | { type: "cancel_requested" }
   | { type: "queue_changed"; queued: boolean }
   | { type: "error_dismissed" }
@@ -101,7 +119,7 @@ export type Action =
 export function reduce(state: State, message: FromWorker | Action): State {
   switch (message.type) {
     case "ready":
-      return { ...state, version: message.version, builtin: message.rubrics };
+      return { ...state, version: message.version, builtin: message.rubrics, overall: message.overall, vocabulary: message.vocabulary };
     case "start_failed":
       return failed({ ...state, model: { phase: "none" } }, "engine", message.error);
     case "presets":
@@ -155,7 +173,9 @@ export function reduce(state: State, message: FromWorker | Action): State {
       if (message.adapter_id !== state.adapter.adapter_id) return state;
       return failed({ ...state, adapter: { ...state.adapter, changing: null } }, "adapter", message.error);
 
-    case "judge_requested":
+    case "judge_requested": {
+      const { rubrics, checklist, response } = message.request;
+      const rows = rubrics.map((rubric) => ({ rubric, verdict: null }));
       return {
         ...state,
         error: null,
@@ -164,13 +184,17 @@ export function reduce(state: State, message: FromWorker | Action): State {
           run_id: message.run_id,
           phase: "running",
           cancelling: false,
-          rows: message.rubrics.map((rubric) => ({ rubric, verdict: null })),
+          rows: rows.filter((row) => row.rubric.id !== state.overall?.id),
+          overall: rows.find((row) => row.rubric.id === state.overall?.id) ?? null,
+          items: (checklist?.items ?? []).map((item) => ({ item, verdict: null })),
+          response,
           done_tokens: 0,
           total_tokens: 0,
           truncations: [],
           record: null,
         },
       };
+    }
     case "cancel_requested":
       return state.run?.phase === "running" ? { ...state, run: { ...state.run, cancelling: true } } : state;
     case "judge_event": {
@@ -185,8 +209,10 @@ export function reduce(state: State, message: FromWorker | Action): State {
         case "verdict":
           return {
             ...state,
-            run: { ...run, rows: run.rows.map((row, i) => (i === event.index ? { ...row, verdict: event.verdict } : row)) },
+            run: withVerdicts(run, [event.verdict], []),
           };
+        case "item":
+          return { ...state, run: withVerdicts(run, [], [event.verdict]) };
       }
       return state;
     }
@@ -197,10 +223,9 @@ export function reduce(state: State, message: FromWorker | Action): State {
       return {
         ...state,
         run: {
-          ...run,
+          ...withVerdicts(run, record.verdicts, record.checklist?.items ?? []),
           phase: record.cancelled ? "cancelled" : "done",
           cancelling: false,
-          rows: withRecord(run.rows, record),
           truncations: record.truncations,
           record,
         },
@@ -242,8 +267,9 @@ export function reduce(state: State, message: FromWorker | Action): State {
       return { ...state, forgotten: message.bytes, model: { phase: "none" }, adapter: NO_ADAPTER, queued: false };
     case "requests":
       return { ...state, worker_requests: { own: message.own, other: message.other, refused: message.refused } };
-    case "rubrics_read":
-    case "rubrics_failed":
+    case "answered":
+    case "call_progress":
+    case "call_failed":
     case "pong":
       return state;
   }
@@ -273,10 +299,23 @@ function interrupted(run: Run | null): Run | null {
 }
 
 /**
- * The record is authoritative: its verdicts fill rows whose event was missed. They are matched by rubric id,
- * never by position, because the record of a cancelled run may hold fewer.
+ * Puts verdicts where they belong, by the id of their rubric or item and never by position: the record of a cancelled
+ * run may hold fewer, and it is authoritative over the events, of which one may have been missed (P19).
  */
-function withRecord(rows: Row[], record: JudgeRecord): Row[] {
-  const byId = new Map(record.verdicts.map((verdict) => [verdict.rubric_id, verdict]));
-  return rows.map((row) => ({ ...row, verdict: byId.get(row.rubric.id) ?? row.verdict }));
+function withVerdicts(run: Run, verdicts: RubricVerdict[], items: ItemVerdict[]): Run {
+  const byRubric = new Map(verdicts.map((verdict) => [verdict.rubric_id, verdict]));
+  const byItem = new Map(items.map((verdict) => [verdict.item_id, verdict]));
+  const filled = (row: Row): Row => {
+    const verdict = byRubric.get(row.rubric.id);
+    return verdict ? { ...row, verdict } : row;
+  };
+  return {
+    ...run,
+    rows: run.rows.map(filled),
+    overall: run.overall && filled(run.overall),
+    items: run.items.map((row) => {
+      const verdict = byItem.get(row.item.id);
+      return verdict ? { ...row, verdict } : row;
+    }),
+  };
 }

@@ -16,7 +16,7 @@ const record = (verdicts: RubricVerdict[], cancelled: boolean): JudgeRecord => (
   model: { name: "", sha256: null, adapter: null }, backend: "cpu", device: "", seed: null, orders: [], verdicts,
   truncations: [], notices: [], timings: { total_ms: 1, tokens: 1, tokens_reused: 0 }, cancelled,
 });
-const running = (): State => reduce(INITIAL, { type: "judge_requested", run_id: 7, rubrics: ["a", "b", "c"].map(rubric) });
+const running = (): State => reduce(INITIAL, { type: "judge_requested", run_id: 7, request: { prompt: "", response: "", rubrics: ["a", "b", "c"].map(rubric) } });
 const ids = (state: State) => state.run!.rows.map((row) => row.verdict?.rubric_id ?? null);
 
 describe("a run", () => {

@@ -33,6 +33,12 @@ const AGAIN: [f64; 3] = [1.0, 0.5, 0.25];
 const REQUEST_WORDS: usize = 50;
 const MATERIAL: f64 = 0.4;
 
+/// The middle level: evidence about difficulty counts from it.
+const MIDDLE: f64 = 3.0;
+
+/// The level where the field is not known: of everyday instructions most.
+const UNKNOWN_FIELD: f64 = 2.0;
+
 /// An annotation, and what it was read from, so that a person can see why and correct it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Annotated {
@@ -60,7 +66,8 @@ pub struct Evidence {
     pub for_what: ForWhat,
     /// Why, as the end of a sentence that begins with the words: `asks for a summary`.
     pub reason: Cow<'static, str>,
-    /// How strongly; of domains and skills as in the scores, of difficulty in levels, down if negative.
+    /// How strongly; of domains and skills as in the scores, of difficulty in levels up from the middle one, down if
+    /// negative.
     pub weight: f64,
 }
 
@@ -421,7 +428,7 @@ impl Reading<'_> {
                 }
             }
         };
-        for (cue, _, reason) in CUES {
+        for (cue, reason, _) in CUES {
             let strength = cues.strength(cue);
             if strength == 0.0 {
                 continue;
@@ -445,16 +452,17 @@ impl Reading<'_> {
         let levels: Vec<f64> =
             domains.iter().filter_map(|label| field_of(label).map(|field| field.level)).collect();
         let mut estimate = match levels.len() {
-            0 => 2.0,
+            0 => UNKNOWN_FIELD,
             count => levels.iter().sum::<f64>() / count as f64,
         };
         if let Some(first) = domains.first() {
-            self.note_whole(
-                first.domain.name(),
-                ForWhat::Difficulty,
-                "is where the estimate begins",
-                estimate,
-            );
+            let step = estimate - MIDDLE;
+            let reason = match step {
+                step if step > 0.0 => "usually demands more than the middle level",
+                step if step < 0.0 => "usually demands less than the middle level",
+                _ => "usually demands the middle level",
+            };
+            self.note_whole(first.domain.name(), ForWhat::Difficulty, reason, step);
         }
         let exact =
             domains.first().is_some_and(|label| matches!(label.domain, Domain::Math | Domain::Coding));

@@ -431,7 +431,9 @@ fn because(
         let words: Vec<&str> = piece.words.split_whitespace().collect();
         let words = words.join(" ");
         let direction = match (&piece.for_what, piece.weight < 0.0) {
-            (ForWhat::Difficulty | ForWhat::Skill(_), true) => " (against it)",
+            (ForWhat::Skill(_), true) => " (against it)",
+            (ForWhat::Difficulty, true) => " (easier)",
+            (ForWhat::Difficulty, false) => " (harder)",
             _ => "",
         };
         match piece.range.is_empty() {

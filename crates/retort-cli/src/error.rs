@@ -22,7 +22,7 @@ pub(crate) enum CliError {
         problem: String,
     },
     /// A rubric file could not be opened.
-    #[error("--rubric {path}: {problem}; give a TOML or JSON file")]
+    #[error("{path}: {problem}; give a file of rubrics")]
     RubricFile {
         /// The file.
         path: String,
@@ -35,6 +35,31 @@ pub(crate) enum CliError {
     /// A checklist cannot be used.
     #[error("{0}")]
     Checklist(String),
+    /// A file of another tool's rubrics cannot be used.
+    #[error("{0}")]
+    RubricImport(#[from] retort_formats::rubrics::ImportError),
+    /// Rubrics cannot be written in another tool's format.
+    #[error("{0}")]
+    RubricExport(#[from] retort_formats::rubrics::ExportError),
+    /// Rubrics cannot be written in our own format.
+    #[error("{0}")]
+    RubricWrite(#[from] retort_rubric::WriteError),
+    /// Neither a file nor a built-in rubric.
+    #[error("there is no file \"{what}\", and {problem}")]
+    RubricName {
+        /// What was asked for.
+        what: String,
+        /// Why it is no built-in rubric.
+        problem: retort_rubric::SelectError,
+    },
+    /// A file of rubrics could not be written.
+    #[error("{path} could not be written: {problem}; choose another file with --output")]
+    RubricOutput {
+        /// The file.
+        path: String,
+        /// What the system said.
+        problem: std::io::Error,
+    },
     /// A skill is not known.
     #[error("--skills: {0}")]
     Skills(#[from] retort_rubric::SelectError),
@@ -58,6 +83,12 @@ pub(crate) enum CliError {
     /// The judgement stopped before its end; what was ready has been printed.
     #[error("it stopped before its end: {0}. The scores above were ready")]
     Partial(retort_lm::LmError),
+    /// There is no report.
+    #[error("{0}")]
+    Profile(#[from] crate::profile::ProfileError),
+    /// Nothing could be compared.
+    #[error("{0}")]
+    Agree(#[from] crate::agree::AgreeError),
     /// The result could not be written as JSON.
     #[error("the result could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),

@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 use retort_checklist::{Checklist, Item};
 use retort_judge::{ItemVerdict, Observer, Record, Request, RubricVerdict, Wording, judge};
 use retort_lm::Flow;
-use retort_rubric::{Format, Rubric};
+use retort_rubric::Rubric;
 
 use crate::error::CliError;
 use crate::load::{Interrupt, ModelArgs};
@@ -30,7 +30,8 @@ pub(crate) struct Args {
     /// for one rating of the whole. Without this, and without --rubric or --checklist: all.
     #[arg(long, value_name = "auto|all|none|overall|a,b")]
     skills: Option<String>,
-    /// A TOML or JSON file with rubrics of your own. May be given several times.
+    /// A file with rubrics of your own: TOML, JSON, or another tool's, as `retort rubric` reads them. May be given
+    /// several times.
     #[arg(long, value_name = "FILE")]
     rubric: Vec<String>,
     /// Look for the items of a checklist too: of a file, or "auto" for one made from the prompt and the reference.
@@ -123,13 +124,11 @@ fn rubrics(args: &Args, prompt: &str) -> Result<Vec<Rubric>, CliError> {
         None => retort_rubric::builtin().to_vec(),
     };
     for path in &args.rubric {
-        let problem = |problem| CliError::RubricFile { path: path.clone(), problem };
-        let text = std::fs::read_to_string(path).map_err(problem)?;
-        let reading = retort_rubric::read(&text, path, Format::Auto)?;
-        for warning in &reading.warnings {
+        let read = crate::rubric::file(path)?;
+        for warning in &read.warnings {
             eprintln!("retort: {warning}");
         }
-        rubrics.extend(reading.rubrics);
+        rubrics.extend(read.rubrics);
     }
     Ok(rubrics)
 }

@@ -1,5 +1,6 @@
 //! The `retort` command: judge a response on this machine, and manage the models that do it.
 
+mod agree;
 mod annotate;
 mod checklist;
 mod error;
@@ -7,9 +8,11 @@ mod judge;
 mod load;
 mod models;
 mod out;
+mod profile;
 mod progress;
 mod report;
 mod reward;
+mod rubric;
 mod text;
 
 use std::process::ExitCode;
@@ -34,6 +37,13 @@ enum Command {
     Checklist(checklist::Args),
     /// Score responses by the head of a reward model: a number, higher is better, no rubrics.
     Reward(reward::Args),
+    /// Profile judgements by skill, domain and difficulty, with intervals: Markdown, HTML or JSON.
+    Report(profile::Args),
+    /// Measure how well raters agree, or a model with people.
+    Agree(agree::Args),
+    /// Check, show and convert rubrics.
+    #[command(subcommand)]
+    Rubric(rubric::Action),
     /// List, fetch and check the models that Retort knows.
     #[command(subcommand)]
     Models(models::Action),
@@ -46,6 +56,9 @@ fn main() -> ExitCode {
         Command::Annotate(args) => annotate::run(&args),
         Command::Checklist(args) => checklist::run(&args),
         Command::Reward(args) => reward::run(&args),
+        Command::Report(args) => profile::run(&args),
+        Command::Agree(args) => agree::run(&args),
+        Command::Rubric(action) => rubric::run(&action),
         Command::Models(action) => models::run(&action),
     };
     match outcome {

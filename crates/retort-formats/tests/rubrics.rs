@@ -89,6 +89,7 @@ fn prometheus_in_all_its_shapes_is_one_rubric() {
         format!("[{{\"score_rubric\": {inner}}}, {{\"score_rubric\": {inner}}}]"),
         format!("{{\"rubric\": {block}, \"instruction\": \"x\"}}"),
         format!("{{\"rubrics\": {inner}}}"),
+        inner.replacen('{', "{\"rubric\": \"see below\", \"response\": \"x\",", 1),
         original,
     ] {
         assert_eq!(read(&text).rubrics, expected.rubrics, "{text}");

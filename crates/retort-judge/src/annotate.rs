@@ -31,6 +31,9 @@ pub const SECOND_DOMAIN_SHARE: f64 = 0.6;
 /// Most orders: with so many every skill stands at every place once.
 pub const MAX_ORDERS: usize = 12;
 
+/// Most points of the words' evidence for a domain that are weighed against a model.
+const MOST_BY_WORDS: f64 = 6.0;
+
 /// Orders, where nobody says otherwise.
 pub const DEFAULT_ORDERS: usize = 4;
 
@@ -542,12 +545,13 @@ fn place<T: PartialEq>(all: &[T], item: &T) -> Option<usize> {
 }
 
 fn choose_domains(model: &Distribution<Option<Domain>>, words: Option<&Annotated>) -> Vec<Domain> {
-    // Each telling word weighs as much as itself; half a point keeps what the words do not know possible.
+    // As in naive Bayes: each telling word (3 points) makes its field e³ = 20 times as probable, and two say all that
+    // words can say.
     let by_words = words.map(|words| {
         move |domain: Option<Domain>| {
             let score =
                 domain.and_then(|domain| place(&Domain::ALL, &domain)).map(|at| words.domain_scores[at]);
-            score.unwrap_or(0.0) + 0.5
+            libm::exp(score.unwrap_or(0.0).min(MOST_BY_WORDS))
         }
     });
     let by_words = by_words.as_ref().map(|by_words| by_words as &dyn Fn(Option<Domain>) -> f64);
@@ -575,10 +579,10 @@ fn of_words(domain: Domain, words: Option<&Annotated>) -> DomainLabel {
 }
 
 fn choose_skills(model: &Distribution<Skill>, words: Option<&Annotated>) -> Vec<Skill> {
-    // A point of the words' score is about what separates a skill that is chosen from one that is not.
+    // A fifth of a point, about what separates the third skill from the fourth, is a factor of two.
     let by_words = words.map(|words| {
         move |skill: Skill| {
-            place(&Skill::ALL, &skill).map_or(1.0, |at| libm::exp(4.0 * words.skill_scores[at]))
+            place(&Skill::ALL, &skill).map_or(1.0, |at| libm::exp(3.5 * words.skill_scores[at]))
         }
     });
     let by_words = by_words.as_ref().map(|by_words| by_words as &dyn Fn(Skill) -> f64);

@@ -1,37 +1,25 @@
 //! Text to tokens and back, built from a GGUF file's own metadata.
 
+mod pieces;
 mod sentence_piece;
 mod strings;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
+use tokenizers::Model as _;
 use tokenizers::models::bpe::BPE;
-use tokenizers::normalizers::NFC;
-use tokenizers::pre_tokenizers::byte_level::ByteLevel;
-use tokenizers::pre_tokenizers::digits::Digits;
-use tokenizers::pre_tokenizers::sequence::Sequence;
-use tokenizers::pre_tokenizers::split::{Split, SplitPattern};
-use tokenizers::{NormalizerWrapper, PreTokenizerWrapper, SplitDelimiterBehavior};
+use unicode_normalization::UnicodeNormalization;
 
 use crate::gguf::Gguf;
 use crate::{LmError, Segment, Segments};
+use pieces::Pieces;
 use sentence_piece::{SPACE, SentencePiece};
 use strings::{Index, Spellings, Strings};
 
 /// What a file has to be converted with so that it holds a whole tokenizer.
 const CONVERSION: &str =
     "convert the model anew with llama.cpp's converter, which writes the tokenizer into the file";
-
-/// How text is cut into pieces before byte-pair encoding.
-enum Pieces {
-    /// GPT-2's rule.
-    Gpt2,
-    /// Digits one by one, then GPT-2's rule.
-    DigitsThenGpt2,
-    /// A rule of the model's own, as a regular expression.
-    Pattern(&'static str),
-}
 
 /// What a name in `tokenizer.ggml.pre` means.
 struct Rule {
@@ -45,7 +33,7 @@ struct Rule {
     composes: bool,
 }
 
-/// The rules that this engine knows. The patterns are those that the models were trained with.
+/// The rules that this engine knows.
 const RULES: [Rule; 5] = [
     Rule { names: &["gpt-2"], pieces: Pieces::Gpt2, whole_pieces: false, add_begin: false, composes: false },
     Rule {
@@ -57,31 +45,19 @@ const RULES: [Rule; 5] = [
     },
     Rule {
         names: &["qwen2"],
-        pieces: Pieces::Pattern(
-            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-        ),
+        pieces: Pieces::Letters { most_digits: 1 },
         whole_pieces: false,
         add_begin: false,
         composes: true,
     },
     Rule {
         names: &["llama-bpe", "llama3", "llama-v3"],
-        pieces: Pieces::Pattern(
-            r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-        ),
+        pieces: Pieces::Letters { most_digits: 3 },
         whole_pieces: true,
         add_begin: true,
         composes: false,
     },
-    Rule {
-        names: &["tekken"],
-        pieces: Pieces::Pattern(
-            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
-        ),
-        whole_pieces: true,
-        add_begin: true,
-        composes: false,
-    },
+    Rule { names: &["tekken"], pieces: Pieces::Cases, whole_pieces: true, add_begin: true, composes: false },
 ];
 
 /// The name of the rule for a file that names none: older converters left it out, or wrote "default".
@@ -187,8 +163,43 @@ pub struct Tokenizer {
 
 enum Encoder {
     /// Byte-level byte-pair encoding with merges: GPT-2, Llama 3, Qwen.
-    ByteLevel(Box<tokenizers::Tokenizer>),
+    ByteLevel(Box<ByteLevel>),
     SentencePiece(Box<SentencePiece>),
+}
+
+/// Byte-level byte-pair encoding, of one text at a time.
+struct ByteLevel {
+    model: BPE,
+    pieces: Pieces,
+    composes: bool,
+    /// How each byte is written in the vocabulary.
+    alphabet: [char; 256],
+}
+
+impl ByteLevel {
+    fn encode(&self, text: &str, ids: &mut Vec<u32>) -> Result<(), LmError> {
+        let composed: String;
+        let text = if self.composes && !text.is_ascii() {
+            composed = text.nfc().collect();
+            &composed
+        } else {
+            text
+        };
+        let mut written = String::new();
+        let mut outcome = Ok(());
+        self.pieces.cut(text, &mut |piece| {
+            if outcome.is_err() {
+                return;
+            }
+            written.clear();
+            written.extend(piece.bytes().map(|byte| self.alphabet[usize::from(byte)]));
+            match self.model.tokenize(&written) {
+                Ok(tokens) => ids.extend(tokens.iter().map(|token| token.id)),
+                Err(error) => outcome = Err(LmError::Compute { problem: format!("tokenizing: {error}") }),
+            }
+        });
+        outcome
+    }
 }
 
 /// What both kinds of tokenizers read.
@@ -308,12 +319,7 @@ impl Tokenizer {
             return Ok(());
         }
         match &self.encoder {
-            Encoder::ByteLevel(encoder) => {
-                let encoding = encoder
-                    .encode_fast(text, false)
-                    .map_err(|error| LmError::Compute { problem: format!("tokenizing: {error}") })?;
-                ids.extend_from_slice(encoding.get_ids());
-            }
+            Encoder::ByteLevel(encoder) => encoder.encode(text, ids)?,
             Encoder::SentencePiece(encoder) => encoder.encode(&self.bytes, text, *at_start, ids),
         }
         *at_start = false;
@@ -403,7 +409,7 @@ impl Tokenizer {
 
 impl Vocabulary<'_> {
     /// The encoder, what its tokens stand for, and whether texts usually begin with the begin token.
-    fn byte_level(&self, special: &[u32]) -> Result<(tokenizers::Tokenizer, Strings, bool), LmError> {
+    fn byte_level(&self, special: &[u32]) -> Result<(ByteLevel, Strings, bool), LmError> {
         let Self { gguf, tokens, types } = *self;
         let pre = gguf.text("tokenizer.ggml.pre")?.unwrap_or("default");
         let name = match pre {
@@ -459,27 +465,7 @@ impl Vocabulary<'_> {
             .cache_capacity(0)
             .build()
             .map_err(refused)?;
-        let mut encoder = tokenizers::Tokenizer::new(model);
-        if rule.composes {
-            encoder.with_normalizer(Some(NormalizerWrapper::NFC(NFC))).map_err(refused)?;
-        }
-        let byte_level = |use_regex| PreTokenizerWrapper::ByteLevel(ByteLevel::new(false, true, use_regex));
-        encoder.with_pre_tokenizer(Some(match rule.pieces {
-            Pieces::Gpt2 => byte_level(true),
-            Pieces::DigitsThenGpt2 => {
-                PreTokenizerWrapper::Sequence(Sequence::new(vec![Digits::new(true).into(), byte_level(true)]))
-            }
-            Pieces::Pattern(pattern) => {
-                let split = Split::new(
-                    SplitPattern::Regex(pattern.to_owned()),
-                    SplitDelimiterBehavior::Isolated,
-                    false,
-                )
-                .map_err(refused)?;
-                PreTokenizerWrapper::Sequence(Sequence::new(vec![split.into(), byte_level(false)]))
-            }
-        }));
-
+        let encoder = ByteLevel { model, pieces: rule.pieces, composes: rule.composes, alphabet };
         let bytes_of: HashMap<char, u8> = alphabet.into_iter().zip(0..=255).collect();
         let mut bytes = Strings::default();
         for (id, token) in (0u32..).zip(tokens) {

@@ -15,7 +15,7 @@ pub fn to_html(profile: &Profile) -> String {
     let title = match names.as_slice() {
         [] => "Nothing was judged".to_owned(),
         [one] => (*one).to_owned(),
-        [first, second] => format!("{first} and {second}"),
+        [before @ .., last] if names.len() <= 4 => format!("{} and {last}", before.join(", ")),
         [first, ..] => format!("{first} and {} others", names.len() - 1),
     };
     let mut out = String::from("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -426,8 +426,8 @@ pub(crate) fn escaped(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\t' | '\n' | '\r' => out.push(' '),
-            // HTML forbids the other control characters.
-            c if c.is_control() => out.push('\u{fffd}'),
+            // HTML forbids the other control characters, and those of direction could turn what stands beside them round.
+            c if c.is_control() || show::turns_text(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -228,6 +228,7 @@ pub(crate) fn escaped(text: &str) -> String {
             }
             // Line ends and other control characters would end the row.
             c if c.is_control() || c == '\u{2028}' || c == '\u{2029}' => out.push(' '),
+            c if show::turns_text(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -102,3 +102,8 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     out.push('…');
     out
 }
+
+/// Whether a character changes the direction of the text after it without being seen itself.
+pub(crate) const fn turns_text(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

@@ -71,6 +71,14 @@ fn names_are_data() {
 }
 
 #[test]
+fn no_name_turns_the_text_round() {
+    let row = Row { model: Some("a\u{202e}b\u{2066}c\u{0}d".to_owned()), ..reviews().rows.remove(0) };
+    let profile = aggregate(&[row], &Settings { resamples: 10, ..Settings::default() }).unwrap();
+    assert!(to_html(&profile).contains("<h1>a\u{fffd}b\u{fffd}c\u{fffd}d</h1>"));
+    assert!(to_markdown(&profile).starts_with("# Profile of a\u{fffd}b\u{fffd}c d\n"));
+}
+
+#[test]
 fn many_models_have_letters_and_the_radar_says_what_it_leaves_out() {
     let row = reviews().rows.first().unwrap().clone();
     let rows: Vec<Row> =

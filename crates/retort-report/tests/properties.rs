@@ -2,8 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test needs and cannot have fails the test")]
 
+mod common;
+
 use proptest::prelude::*;
-use retort_report::{Row, Score, Settings, SkillScore, aggregate, to_html, to_markdown};
+use retort_report::{
+    Reading, Row, Score, Settings, SkillScore, Source, aggregate, profile, read, to_html, to_markdown,
+};
 use retort_rubric::{Annotation, Annotator, Difficulty, Domain};
 use retort_stats::Scale;
 
@@ -74,6 +78,14 @@ fn skeleton(html: &str) -> Vec<String> {
     tags
 }
 
+/// Lines as the elements of an array.
+fn with_commas(lines: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(lines);
+    let rows: Vec<&str> =
+        text.trim_start_matches('\u{feff}').lines().filter(|line| !line.is_empty()).collect();
+    rows.join(",\n").into_bytes()
+}
+
 /// Cell borders of each line.
 fn borders(markdown: &str) -> Vec<usize> {
     markdown.lines().map(|line| line.replace("\\\\", "").replace("\\|", "").matches('|').count()).collect()
@@ -126,6 +138,34 @@ proptest! {
             prop_assert!(figure.mean.is_none_or(|mean| (1.0 - 1e-9..=5.0 + 1e-9).contains(&mean)));
             prop_assert!(figure.interval.is_none_or(|ends| ends.low <= ends.high));
         }
+    }
+
+    #[test]
+    fn no_file_is_ever_too_broken(
+        which in 0..3_usize,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
+        cut in any::<prop::sample::Index>(),
+        as_array in any::<bool>(),
+    ) {
+        let mut bytes = [common::HARBOUR, common::RECORDS, common::LABELS][which].bytes.to_vec();
+        if as_array {
+            bytes = [b"[", with_commas(&bytes).as_slice(), b"]"].concat();
+        }
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        bytes.truncate(cut.index(bytes.len()) + 1);
+        let source = Source { name: "x.jsonl", bytes: &bytes };
+        let reading = read(&[source, common::BROOK], &[source, common::LABELS]);
+        // The good file beside it loses nothing.
+        let brook = |reading: &Reading| reading.rows.iter().filter(|row| row.model.as_deref() == Some("brook")).count();
+        prop_assert_eq!(brook(&reading), brook(&common::reviews()));
+        prop_assert!(reading.problems.iter().all(|problem| problem.line >= 1 && problem.column != Some(0)));
+        let profile = profile(&reading, &SETTINGS).unwrap();
+        prop_assert!(!to_html(&profile).contains("NaN") && !to_markdown(&profile).contains("NaN"));
+        let json = retort_report::to_json(&profile).unwrap();
+        prop_assert_eq!(serde_json::from_str::<retort_report::Profile>(&json).unwrap(), profile);
     }
 
     #[test]

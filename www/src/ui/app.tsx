@@ -1,38 +1,62 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { EngineClient } from "../engine";
 import { formatBytes, formatPercent } from "../format";
 import { announcement } from "../live";
 import { ownFiles } from "../state";
+import { shareArrived, standingOf, progressOf } from "../standing";
+import { Reading } from "../reading";
 import { pageRequests, refusedRequests } from "../requests";
 import { text } from "../text";
-import type { Rubric } from "../types";
+import type { JudgeRequest, Rubric, SkillId } from "../types";
+import { AsksPanel } from "./asks";
 import { ErrorPanel } from "./errors";
 import { Inputs, type InputsHandle } from "./inputs";
 import { ModelPanel } from "./model";
 import { Results } from "./results";
-import { SkillsPanel } from "./skills";
+import { SkillsPanel, type Scope } from "./skills";
 
 export function App({ engine }: { engine: EngineClient }) {
   const state = engine.state;
+  const reading = useMemo(() => new Reading(engine), []);
   const custom = useSignal<Rubric[]>([]);
   /** Ids that were switched off, so that rubrics which arrive later are on. */
   const off = useSignal<ReadonlySet<string>>(new Set());
+  const scope = useSignal<Scope>("all");
   const inputs = useRef<InputsHandle>(null);
-  const chosen = useComputed(() =>
-    [...state.value.builtin, ...custom.value].filter((rubric) => !off.value.has(rubric.id)),
-  );
+  const chosen = useComputed(() => {
+    const needed = reading.asks.value.annotation?.skills ?? [];
+    const isOn = ({ id, ability }: Rubric) =>
+      scope.value === "all" || (scope.value === "needed" && ability !== null ? needed.includes(id as SkillId) : !off.value.has(id));
+    return [...state.value.builtin, ...custom.value].filter(isOn);
+  });
   const dragging = useDrop((files) => {
+    const [list] = files;
+    if (files.length === 1 && list && /\.(toml|json)$/i.test(list.name)) return void reading.open(list);
     const source = ownFiles(files);
     if (source) engine.load(source, state.value.backend);
   });
   useAnnouncements(engine);
 
+  const start = (texts: Pick<JudgeRequest, "prompt" | "response" | "reference">) => {
+    const { skills, overall } = reading.modes.value;
+    const rubrics = [...(skills ? chosen.value : []), ...(overall && state.value.overall ? [state.value.overall] : [])];
+    const checklist = reading.sent();
+    if (rubrics.length === 0 && checklist === null) {
+      announcement.value = text.judge.nothing;
+      return;
+    }
+    const { annotation } = reading.asks.value;
+    engine.judge({ ...texts, rubrics, ...(checklist && { checklist }), ...(annotation && { annotation }) });
+  };
   const judge = () => {
     if (state.value.run?.phase === "running" || state.value.queued) return;
     const texts = inputs.current?.read();
-    if (!texts || chosen.value.length === 0 || state.value.model.phase === "none") return;
-    engine.judge({ ...texts, rubrics: chosen.value });
+    if (!texts || state.value.model.phase === "none") return;
+    // The annotation goes into the record, and the list is made of the prompt: both must be of these texts.
+    void reading.settled().then(() => {
+      if (state.value.run?.phase !== "running" && !state.value.queued) start(texts);
+    });
   };
 
   useEffect(() => {
@@ -59,10 +83,13 @@ export function App({ engine }: { engine: EngineClient }) {
       <main>
         <ErrorPanel engine={engine} />
         <div class="bench">
-          <Inputs engine={engine} handle={inputs} chosen={chosen} onJudge={judge} />
+          <div class="front">
+            <Inputs engine={engine} reading={reading} handle={inputs} chosen={chosen} onJudge={judge} />
+            <AsksPanel engine={engine} reading={reading} />
+          </div>
           <div class="side">
             <ModelPanel engine={engine} />
-            <SkillsPanel engine={engine} custom={custom} off={off} />
+            <SkillsPanel engine={engine} reading={reading} custom={custom} off={off} scope={scope} chosen={chosen} />
           </div>
         </div>
         <Results engine={engine} />
@@ -123,17 +150,11 @@ function useAnnouncements(engine: EngineClient): void {
       seen.phase = model.phase;
     }
     if (run) {
-      const scored = run.rows.filter((row) => row.verdict?.verdict.kind === "scored").length;
-      const arrived = run.rows.filter((row) => row.verdict).length;
-      const key = `${run.run_id}${run.phase}${run.phase === "running" ? Math.floor((arrived / run.rows.length) * 4) : ""}`;
+      const share = shareArrived(run);
+      const key = `${run.run_id}${run.phase}${run.phase === "running" ? Math.floor(share * 4) : ""}`;
       if (seen.run !== key) {
         seen.run = key;
-        announcement.value =
-          run.phase === "running"
-            ? arrived === 0 ? text.live.judging : text.results.running(scored, run.rows.length)
-            : run.phase === "done" ? text.results.done(scored, run.rows.length)
-            : run.phase === "cancelled" ? text.results.cancelled(scored, run.rows.length)
-            : text.results.stopped(scored, run.rows.length);
+        announcement.value = run.phase !== "running" ? standingOf(run) : share === 0 ? text.live.judging : progressOf(run);
       }
     }
     const applied = adapter.applied?.title ?? null;

@@ -4,6 +4,8 @@ import { useImperativeHandle, useRef } from "preact/hooks";
 import type { EngineClient } from "../engine";
 import { formatCount, formatPercent } from "../format";
 import { announcement } from "../live";
+import { faultOf, isHard } from "../asks";
+import type { Modes, Reading } from "../reading";
 import { text } from "../text";
 import type { Rubric } from "../types";
 
@@ -14,6 +16,7 @@ export interface InputsHandle {
 
 interface Props {
   engine: EngineClient;
+  reading: Reading;
   handle: RefObject<InputsHandle | null>;
   chosen: ReadonlySignal<Rubric[]>;
   onJudge: () => void;
@@ -21,7 +24,7 @@ interface Props {
 
 const mac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-export function Inputs({ engine, handle, chosen, onJudge }: Props) {
+export function Inputs({ engine, reading, handle, chosen, onJudge }: Props) {
   const prompt = useRef<HTMLTextAreaElement>(null);
   const response = useRef<HTMLTextAreaElement>(null);
   const reference = useRef<HTMLTextAreaElement>(null);
@@ -42,16 +45,23 @@ export function Inputs({ engine, handle, chosen, onJudge }: Props) {
     },
   }), []);
 
-  const clear = () => (missing.value = null);
+  const edited = () => {
+    missing.value = null;
+    const texts = () => ({ prompt: prompt.current!.value, reference: reference.current!.value });
+    const has = { prompt: texts().prompt.trim() !== "", reference: texts().reference.trim() !== "" };
+    if (has.prompt !== reading.has.value.prompt || has.reference !== reading.has.value.reference) reading.has.value = has;
+    reading.touched(texts);
+  };
   return (
     <section class="card inputs" aria-labelledby="input-heading">
       <h2 id="input-heading">{text.input.heading}</h2>
-      <Field id="prompt" label={text.input.prompt} hint={text.input.promptHint} rows={5} field={prompt} onEdit={clear}
+      <Field id="prompt" label={text.input.prompt} hint={text.input.promptHint} rows={5} field={prompt} onEdit={edited}
         error={missing.value === "prompt" ? text.input.promptMissing : null} />
-      <Field id="response" label={text.input.response} hint={text.input.responseHint} rows={10} field={response} onEdit={clear}
+      <Field id="response" label={text.input.response} hint={text.input.responseHint} rows={10} field={response} onEdit={() => (missing.value = null)}
         error={missing.value === "response" ? text.input.responseMissing : null} />
-      <Field id="reference" label={text.input.reference} hint={text.input.referenceHint} rows={2} field={reference} onEdit={clear} error={null} optional />
-      <JudgeBar engine={engine} chosen={chosen} onJudge={onJudge} />
+      <Field id="reference" label={text.input.reference} hint={text.input.referenceHint} rows={2} field={reference} onEdit={edited} error={null} optional />
+      <ModePicker reading={reading} />
+      <JudgeBar engine={engine} reading={reading} chosen={chosen} onJudge={onJudge} />
     </section>
   );
 }
@@ -90,16 +100,66 @@ function Field({ id, label, hint, rows, field, error, optional, onEdit }: FieldP
   );
 }
 
-function JudgeBar({ engine, chosen, onJudge }: Pick<Props, "engine" | "chosen" | "onJudge">) {
-  const { run, queued, model } = engine.state.value;
+const MODES: (keyof Modes)[] = ["skills", "checklist", "hard", "overall"];
+
+/** The ways to judge: any of them together. */
+function ModePicker({ reading }: { reading: Reading }) {
+  const modes = reading.modes.value;
+  const has = reading.has.value;
+  const on = reading.asks.value.items.filter((listed) => listed.on && !isHard(listed.item) && faultOf(listed.item) === null).length;
+  const hints: Record<keyof Modes, string> = {
+    skills: text.modes.skillsHint,
+    checklist: on > 0 ? text.modes.checklistHint(on) : text.modes.checklistNone,
+    hard: has.reference ? text.modes.hardHint : text.modes.hardNeeds,
+    overall: text.modes.overallHint,
+  };
+  return (
+    <fieldset class="modes">
+      <legend>{text.modes.legend}</legend>
+      <div class="mode-grid">
+        {MODES.map((mode) => (
+          <div key={mode} class="mode" data-mode={mode}>
+            <label>
+              <input type="checkbox" checked={modes[mode]} aria-describedby={`mode-${mode}`}
+                onChange={(event) => reading.setModes({ [mode]: event.currentTarget.checked })} />
+              {text.modes[mode]}
+            </label>
+            <p class="hint" id={`mode-${mode}`}>{hints[mode]}</p>
+          </div>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+/** What keeps Judge from doing anything, or null. */
+function whyNot({ engine, reading, chosen }: Pick<Props, "engine" | "reading" | "chosen">): string | null {
+  const { model, builtin } = engine.state.value;
+  if (model.phase === "none") return text.judge.noModel;
+  const { skills, checklist, hard, overall } = reading.modes.value;
+  if (!skills && !checklist && !hard && !overall) return text.judge.noMode;
+  // The list may not be made yet, which is seen to when Judge is pressed.
+  const list = reading.asks.value;
+  const empty = list.texts !== null && list.items.every((listed) => !listed.on || isHard(listed.item));
+  const able = [
+    skills && (chosen.value.length > 0 || builtin.length === 0),
+    checklist && !empty,
+    hard && reading.has.value.reference,
+    overall,
+  ];
+  if (able.some(Boolean)) return null;
+  return skills ? text.judge.noSkills : checklist ? text.judge.noItems : text.judge.noReference;
+}
+
+function JudgeBar({ engine, reading, chosen, onJudge }: Pick<Props, "engine" | "reading" | "chosen" | "onJudge">) {
+  const { run, queued } = engine.state.value;
   const running = run?.phase === "running";
-  const why = chosen.value.length === 0 && engine.state.value.builtin.length > 0 ? text.judge.noSkills
-    : model.phase === "none" ? text.judge.noModel : null;
+  const why = whyNot({ engine, reading, chosen });
   return (
     <div class="judge-place">
       <div class={running ? "judge-bar running" : "judge-bar"}>
         <div class="buttons">
-          <button type="button" class="primary" aria-disabled={running || queued || why !== null} aria-describedby="judge-note" aria-keyshortcuts="Control+Enter Meta+Enter" onClick={onJudge}>
+          <button type="button" class="primary" aria-disabled={running || queued || why !== null} aria-describedby="judge-note" aria-keyshortcuts="Control+Enter Meta+Enter" onClick={() => why === null && onJudge()}>
             {text.judge.start}
             <kbd aria-hidden="true">{mac ? text.judge.shortcutMac : text.judge.shortcut}</kbd>
           </button>

@@ -3,11 +3,16 @@ import { Fragment } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { EngineClient } from "../engine";
 import { formatCount, formatDuration, formatPercent, formatScore, recordName } from "../format";
+import { isHard } from "../asks";
 import { announcement } from "../live";
 import { radarOf } from "../radar";
+import { saveText } from "../save";
+import { standingOf } from "../standing";
 import type { Row, Run } from "../state";
 import { text } from "../text";
 import type { JudgeRecord, OptionProbability, Rubric } from "../types";
+import { Comparison, HardQuestions } from "./alternatives";
+import { Findings } from "./findings";
 import { RadarChart } from "./radar-chart";
 
 export function Results({ engine }: { engine: EngineClient }) {
@@ -23,7 +28,7 @@ export function Results({ engine }: { engine: EngineClient }) {
         <h2 id="results-heading">{text.results.heading}</h2>
         {run && <Standing run={run} />}
       </div>
-      {run ? <RunResults run={run} key={run.run_id} /> : <Idle />}
+      {run ? <RunResults engine={engine} run={run} key={run.run_id} /> : <Idle />}
       <p class="honest"><strong>{text.results.weak}</strong> {text.results.weakMore}</p>
     </section>
   );
@@ -46,13 +51,13 @@ function Idle() {
 }
 
 function Standing({ run }: { run: Run }) {
-  const scored = run.rows.filter((row) => row.verdict?.verdict.kind === "scored").length;
-  const say = { running: text.results.running, done: text.results.done, cancelled: text.results.cancelled, failed: text.results.stopped }[run.phase];
-  return <span class="standing" data-testid="standing" data-phase={run.phase}>{say(scored, run.rows.length)}</span>;
+  return <span class="standing" data-testid="standing" data-phase={run.phase}>{standingOf(run)}</span>;
 }
 
-function RunResults({ run }: { run: Run }) {
+function RunResults({ engine, run }: { engine: EngineClient; run: Run }) {
   const radar = radarOf(run.rows);
+  const list = run.items.filter(({ item }) => !isHard(item));
+  const questions = run.items.filter(({ item }) => isHard(item));
   return (
     <>
       {run.truncations.map((cut) => (
@@ -61,35 +66,53 @@ function RunResults({ run }: { run: Run }) {
         </p>
       ))}
       {run.record?.notices.map((notice) => <p class="note" key={notice} data-testid="notice">{notice}</p>)}
-      <div class={radar.kind === "chart" ? "profile" : "profile lone"}>
-        <Table run={run} />
-        {radar.kind === "chart"
-          ? <figure class="radar" aria-hidden="true"><RadarChart radar={radar} /><figcaption>{text.results.radarNote}</figcaption></figure>
-          : <p class="hint no-radar" data-testid="no-radar">{text.results.noRadar[radar.why]}</p>}
-      </div>
+      <Comparison run={run} questions={questions} />
+      {run.rows.length > 0 && (
+        <div class={radar.kind === "chart" ? "profile" : "profile lone"}>
+          <Table groups={groupRows(run.rows)} phase={run.phase} caption={text.results.caption} heading={text.results.skill} testid="scores" />
+          {radar.kind === "chart"
+            ? <figure class="radar" aria-hidden="true"><RadarChart radar={radar} /><figcaption>{text.results.radarNote}</figcaption></figure>
+            : <p class="hint no-radar" data-testid="no-radar">{text.results.noRadar[radar.why]}</p>}
+        </div>
+      )}
+      {list.length > 0 && <Findings engine={engine} run={run} rows={list} />}
+      {questions.length > 0 && <HardQuestions engine={engine} run={run} rows={questions} />}
+      {run.overall && (
+        <section class="part" aria-labelledby="overall-heading" data-testid="overall">
+          <h3 id="overall-heading">{text.overall.heading}</h3>
+          <Table groups={[{ title: null, rows: [run.overall] }]} phase={run.phase} caption={text.overall.caption} heading={text.overall.rubric} testid="overall-score" />
+        </section>
+      )}
       {run.record && <RecordBar record={run.record} />}
     </>
   );
 }
 
-function Table({ run }: { run: Run }) {
-  const groups = groupRows(run.rows);
+function Table({ groups, phase, caption, heading, testid }: {
+  groups: { title: string | null; rows: Row[] }[];
+  phase: Run["phase"];
+  caption: string;
+  heading: string;
+  testid: string;
+}) {
   return (
-    <table class="scores" data-testid="scores" aria-busy={run.phase === "running"}>
-      <caption class="unseen">{text.results.caption}</caption>
+    <table class="scores" data-testid={testid} aria-busy={phase === "running"}>
+      <caption class="unseen">{caption}</caption>
       <thead>
         <tr>
-          <th scope="col">{text.results.skill}</th>
+          <th scope="col">{heading}</th>
           <th scope="col" class="num">{text.results.score}</th>
           <th scope="col">{text.results.distribution}</th>
         </tr>
       </thead>
       {groups.map((group) => (
         <tbody key={group.title}>
-          <tr class="group">
-            <th scope="rowgroup" colSpan={3}>{group.title}</th>
-          </tr>
-          {group.rows.map((row) => <ScoreRow key={row.rubric.id} row={row} phase={run.phase} />)}
+          {group.title !== null && (
+            <tr class="group">
+              <th scope="rowgroup" colSpan={3}>{group.title}</th>
+            </tr>
+          )}
+          {group.rows.map((row) => <ScoreRow key={row.rubric.id} row={row} phase={phase} />)}
         </tbody>
       ))}
     </table>
@@ -123,7 +146,7 @@ function ScoreRow({ row, phase }: { row: Row; phase: Run["phase"] }) {
         ) : (
           <td class="no-score" colSpan={2}>
             {verdict?.kind === "unscored" ? (
-              <><strong>{text.results.unscored}.</strong> {verdict.message}</>
+              <><strong>{verdict.code === "not_applicable" ? text.results.notApplicable : text.results.unscored}.</strong> {verdict.message}</>
             ) : phase === "running" ? (
               <span class="waiting">{text.results.waiting}</span>
             ) : (
@@ -154,6 +177,12 @@ function ScoreRow({ row, phase }: { row: Row; phase: Run["phase"] }) {
                   </dd>
                   <dt>{text.results.mass}</dt>
                   <dd>{text.results.massOf(formatPercent(verdict.mass))}</dd>
+                  {verdict.not_applicable !== undefined && (
+                    <>
+                      <dt>{text.results.naShare}</dt>
+                      <dd>{text.results.naShareOf(formatPercent(verdict.not_applicable))}</dd>
+                    </>
+                  )}
                   <dt>{text.results.method}</dt>
                   <dd>{text.results.methods[verdict.method] ?? verdict.method}{verdict.truncated && `. ${text.results.truncatedRow}`}</dd>
                 </>
@@ -173,7 +202,7 @@ function ScoreRow({ row, phase }: { row: Row; phase: Run["phase"] }) {
 }
 
 /** Small columns, one per level; the text beside each is what a screen reader says. */
-function Distribution({ options }: { options: OptionProbability[] }) {
+export function Distribution({ options }: { options: OptionProbability[] }) {
   const most = Math.max(...options.map((option) => option.probability));
   return (
     <ul class="dist">
@@ -202,13 +231,7 @@ function RecordBar({ record }: { record: JudgeRecord }) {
     );
   const download = () => {
     const name = recordName(new Date());
-    const address = URL.createObjectURL(new Blob([json()], { type: "application/json" }));
-    const anchor = document.createElement("a");
-    anchor.href = address;
-    anchor.download = name;
-    anchor.click();
-    // The download reads the address after this task.
-    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    saveText(name, json(), "application/json");
     tell(text.results.downloaded(name));
   };
   const { timings } = record;
@@ -217,10 +240,13 @@ function RecordBar({ record }: { record: JudgeRecord }) {
       <p class="figures" data-testid="timing">
         {text.results.timing(formatDuration(timings.total_ms), text.model.backend[record.backend], formatCount(timings.tokens), formatCount(timings.tokens_reused))}
       </p>
-      <div class="buttons">
-        <button type="button" class="plain" onClick={() => void copy()}>{text.results.copy}</button>
-        <button type="button" class="plain" onClick={download}>{text.results.download}</button>
-        {told.value !== "" && <span class="hint">{told.value}</span>}
+      <div class="record-keep">
+        <div class="buttons">
+          <button type="button" class="plain" onClick={() => void copy()}>{text.results.copy}</button>
+          <button type="button" class="plain" onClick={download}>{text.results.download}</button>
+          {told.value !== "" && <span class="hint">{told.value}</span>}
+        </div>
+        <p class="hint" data-testid="record-note">{record.checklist ? text.results.recordQuotes : text.results.recordNote}</p>
       </div>
     </div>
   );

@@ -1,51 +1,79 @@
-import { useSignal, type Signal } from "@preact/signals";
+import { useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { EngineClient } from "../engine";
 import { lineOf } from "../format";
+import type { Reading } from "../reading";
 import { text } from "../text";
 import type { Rubric } from "../types";
 import type { Failure } from "../worker/protocol";
 
+/** Which skills are judged: all of them, those that the annotation names, or those that a person ticked. */
+export type Scope = "all" | "needed" | "own";
+
 interface Props {
   engine: EngineClient;
+  reading: Reading;
   custom: Signal<Rubric[]>;
   off: Signal<ReadonlySet<string>>;
+  scope: Signal<Scope>;
+  chosen: ReadonlySignal<Rubric[]>;
 }
+
+const SCOPES: Scope[] = ["all", "needed", "own"];
 
 const ABILITIES = Object.keys(text.skills.ability) as (keyof typeof text.skills.ability)[];
 
-export function SkillsPanel({ engine, custom, off }: Props) {
-  const { builtin } = engine.state.value;
+export function SkillsPanel({ engine, reading, custom, off, scope, chosen }: Props) {
+  const { builtin, overall } = engine.state.value;
   const all = [...builtin, ...custom.value];
-  const chosen = all.filter((rubric) => !off.value.has(rubric.id)).length;
-  const set = (ids: string[], on: boolean) => {
-    const next = new Set(off.value);
+  const on = new Set(chosen.value.map((rubric) => rubric.id));
+  const isOff = new Set(all.map((rubric) => rubric.id).filter((id) => !on.has(id)));
+  // Whoever ticks begins with what is ticked now.
+  const set = (ids: string[], to: boolean) => {
+    const next = new Set(isOff);
     for (const id of ids) {
-      if (on) next.delete(id);
+      if (to) next.delete(id);
       else next.add(id);
     }
     off.value = next;
+    scope.value = next.size === 0 ? "all" : "own";
+  };
+  const choose = (wanted: Scope) => {
+    if (wanted === "own") off.value = isOff;
+    scope.value = wanted;
   };
   return (
     <section class="card skills" aria-labelledby="skills-heading">
       <div class="card-head">
         <h2 id="skills-heading">{text.skills.heading}</h2>
-        <span class="count">{text.skills.chosen(chosen, all.length)}</span>
+        <span class="count">{text.skills.chosen(on.size, all.length)}</span>
         <span class="spread">
           <button type="button" class="link" onClick={() => set(all.map((rubric) => rubric.id), true)}>{text.skills.all}</button>
           <button type="button" class="link" onClick={() => set(all.map((rubric) => rubric.id), false)}>{text.skills.noneOf}</button>
         </span>
       </div>
+      <fieldset class="choices">
+        <legend>{text.scope.legend}</legend>
+        <div class="segments">
+          {SCOPES.map((one) => (
+            <label key={one}>
+              <input type="radio" name="scope" value={one} checked={scope.value === one} onChange={() => choose(one)} />
+              <span>{text.scope[one]}</span>
+            </label>
+          ))}
+        </div>
+        {scope.value === "needed" && (reading.asks.value.annotation?.skills.length ?? 0) === 0 && <p class="hint">{text.scope.noneYet}</p>}
+      </fieldset>
       <div class="abilities">
         {ABILITIES.map((ability) => (
-          <Group key={ability} title={text.skills.ability[ability]} rubrics={builtin.filter((rubric) => rubric.ability === ability)} off={off.value} set={set} />
+          <Group key={ability} title={text.skills.ability[ability]} rubrics={builtin.filter((rubric) => rubric.ability === ability)} off={isOff} set={set} />
         ))}
         {custom.value.length > 0 && (
-          <Group title={text.skills.custom} rubrics={custom.value} off={off.value} set={set}
+          <Group title={text.skills.custom} rubrics={custom.value} off={isOff} set={set}
             onRemove={(id) => (custom.value = custom.value.filter((rubric) => rubric.id !== id))} />
         )}
       </div>
-      <CustomRubric engine={engine} custom={custom} taken={builtin} />
+      <CustomRubric engine={engine} custom={custom} taken={overall ? [...builtin, overall] : builtin} />
     </section>
   );
 }
@@ -106,7 +134,7 @@ function CustomRubric({ engine, custom, taken }: { engine: EngineClient; custom:
       return;
     }
     try {
-      const read = await engine.readRubrics(source, name.current);
+      const read = await engine.call("read_rubrics", { text: source, name: name.current }).answer;
       // A rubric with a known id replaces that rubric, so that ids stay unique in a record; built-in skills stay.
       const builtinIds = new Set(taken.map((rubric) => rubric.id));
       const fresh = read.map((rubric) => (builtinIds.has(rubric.id) ? { ...rubric, id: `custom_${rubric.id}` } : rubric));

@@ -4,15 +4,18 @@
  *
  * Loads are run one after the other, and an engine is freed only after the judgement that uses it has ended.
  */
-import init, { Cancel, Engine, Sha256, builtin_rubrics, read_rubrics, version } from "retort-engine";
+import init, {
+  Cancel, Engine, Sha256, annotate, builtin_rubrics, generate_checklist, overall_rubric, read_checklist, read_rubrics, version, vocabulary,
+  write_checklist,
+} from "retort-engine";
 import { hasRelaxedSimd } from "retort-engine/variant";
 import wasmUrl from "retort-engine/wasm";
 import relaxedUrl from "retort-engine/wasm-relaxed";
 import { Refusals } from "../refusals";
 import { text } from "../text";
-import type { BackendChoice, JudgeRequest } from "../types";
+import type { BackendChoice, JudgeRequest, TokenProgress, WriteEvent } from "../types";
 import { RetortError, toFailure } from "./failure";
-import type { FromWorker, LoadStage, ModelSource, Origin, Preset, ToWorker } from "./protocol";
+import type { Call, CallName, Calls, FromWorker, LoadStage, ModelCall, ModelSource, Origin, Preset, ToWorker } from "./protocol";
 import { readRegistry } from "./registry";
 import { BlobSource, type OwnedSource } from "./sources";
 import { forgetModels, openPreset } from "./store";
@@ -39,6 +42,10 @@ let presets: Promise<Preset[]> | null = null;
 let loaded: Loaded | null = null;
 let loading: { abort: AbortController; cancel: Cancel; done: Promise<void> } | null = null;
 let judging: { run_id: number; cancel: Cancel; done: Promise<void> } | null = null;
+/** A question to the model besides judging. */
+let asking: { call_id: number; cancel: Cancel } | null = null;
+/** Cancelled before their turn came. */
+const unasked = new Set<number>();
 
 countRequests();
 
@@ -64,12 +71,12 @@ self.addEventListener("message", (event: MessageEvent<ToWorker>) => {
     case "cancel_judge":
       if (judging?.run_id === message.run_id) judging.cancel.cancel();
       break;
-    case "read_rubrics":
-      try {
-        post({ type: "rubrics_read", read_id: message.read_id, rubrics: read_rubrics(message.text, message.name) });
-      } catch (thrown) {
-        post({ type: "rubrics_failed", read_id: message.read_id, error: toFailure(thrown) });
-      }
+    case "call":
+      void answer(message.call_id, message.call);
+      break;
+    case "cancel_call":
+      if (asking?.call_id === message.call_id) asking.cancel.cancel();
+      else unasked.add(message.call_id);
       break;
     case "forget_models":
       void forget();
@@ -83,7 +90,7 @@ self.addEventListener("message", (event: MessageEvent<ToWorker>) => {
 async function start(): Promise<boolean> {
   try {
     await init({ module_or_path: new URL(hasRelaxedSimd() ? relaxedUrl : wasmUrl, self.location.href) });
-    post({ type: "ready", version: version(), rubrics: builtin_rubrics() });
+    post({ type: "ready", version: version(), rubrics: builtin_rubrics(), overall: overall_rubric(), vocabulary: vocabulary() });
     return true;
   } catch (thrown) {
     post({ type: "start_failed", error: { code: "engine_missing", message: toFailure(thrown).message } });
@@ -149,6 +156,7 @@ async function forget(): Promise<void> {
 
 async function unload(): Promise<void> {
   judging?.cancel.cancel();
+  asking?.cancel.cancel();
   await judging?.done;
   await changing;
   loaded?.engine.free();
@@ -301,6 +309,55 @@ async function setAdapter(adapter_id: number, file: File | null): Promise<void> 
     }
   })();
   await changing;
+}
+
+async function answer(call_id: number, call: Call): Promise<void> {
+  try {
+    if (!(await started)) throw new RetortError("engine_missing", text.failure.notStarted);
+    const get = call.name === "ask_annotation" || call.name === "ask_items" ? await ask(call_id, call) : answerNow(call);
+    post({ type: "answered", call_id, get });
+  } catch (thrown) {
+    post({ type: "call_failed", call_id, error: toFailure(thrown) });
+  }
+}
+
+function answerNow(call: Exclude<Call, ModelCall>): Calls[CallName]["get"] {
+  switch (call.name) {
+    case "read_rubrics":
+      return read_rubrics(call.give.text, call.give.name);
+    case "annotate":
+      return annotate(call.give.instruction);
+    case "generate_checklist":
+      return generate_checklist(call.give);
+    case "read_checklist":
+      return read_checklist(call.give.text, call.give.name);
+    case "write_checklist":
+      return write_checklist(call.give.checklist, call.give.format);
+  }
+}
+
+/** Waits until the model is free, then asks it. */
+function ask(call_id: number, call: ModelCall): Promise<Calls[ModelCall["name"]]["get"]> {
+  const before = changing;
+  const answered = (async () => {
+    await before;
+    await judging?.done;
+    if (unasked.delete(call_id)) throw new RetortError("cancelled", text.failure.cancelled);
+    if (!loaded) throw new RetortError("not_ready", text.failure.notReady);
+    const cancel = new Cancel();
+    asking = { call_id, cancel };
+    const progress = (done: number, total: number) => post({ type: "call_progress", call_id, done, total });
+    try {
+      return call.name === "ask_annotation"
+        ? await loaded.engine.annotate(call.give, ({ done_tokens, total_tokens }: TokenProgress) => progress(done_tokens, total_tokens), cancel)
+        : await loaded.engine.write_items(call.give, (event: WriteEvent) => event.kind === "progress" && progress(event.done, event.total), cancel);
+    } finally {
+      asking = null;
+      cancel.free();
+    }
+  })();
+  changing = answered.then(() => undefined, () => undefined);
+  return answered;
 }
 
 /** An adapter has some megabytes, so that this takes a moment. */

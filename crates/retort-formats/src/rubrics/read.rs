@@ -1,6 +1,6 @@
 //! From another tool's file to rubrics.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use retort_rubric::{Diagnostic, Field, ReadError, Rubric, RubricOption, Severity, slug};
 
@@ -264,9 +264,13 @@ struct Reader<'a> {
     text: &'a str,
     file: &'a str,
     findings: Vec<Diagnostic>,
+    /// Findings beyond [`MAX_FINDINGS`], and whether one of them says that an entry was skipped.
     more: usize,
+    more_skipped: bool,
     rubrics: Vec<Rubric>,
     ids: HashSet<String>,
+    /// The last number that was put behind an id to make another of it.
+    numbers: HashMap<String, usize>,
     /// What rubrics say, so that none is read twice.
     said: HashSet<String>,
     kept: Vec<(String, serde_json::Map<String, serde_json::Value>)>,
@@ -280,8 +284,10 @@ impl<'a> Reader<'a> {
             file,
             findings: Vec::new(),
             more: 0,
+            more_skipped: false,
             rubrics: Vec::new(),
             ids: HashSet::new(),
+            numbers: HashMap::new(),
             said: HashSet::new(),
             kept: Vec::new(),
             beside: BTreeSet::new(),
@@ -291,6 +297,7 @@ impl<'a> Reader<'a> {
     fn report(&mut self, severity: Severity, place: &Place, message: String, hint: String) {
         if self.findings.len() == MAX_FINDINGS {
             self.more += 1;
+            self.more_skipped |= severity == Severity::Error;
             return;
         }
         let at = (self.file, self.text, place.offset);
@@ -311,7 +318,8 @@ impl<'a> Reader<'a> {
         if self.more > 0 {
             let message = format!("{} more findings are not listed", self.more);
             let at = (self.file, self.text, self.text.len());
-            findings.push(Diagnostic::at(Severity::Warning, at, "", message, "put these right first"));
+            let severity = if self.more_skipped { Severity::Error } else { Severity::Warning };
+            findings.push(Diagnostic::at(severity, at, "", message, "put these right first"));
         }
         findings
     }
@@ -449,26 +457,30 @@ impl<'a> Reader<'a> {
     }
 
     /// An id made from a name that no other rubric has.
-    fn unused(&self, name: &str) -> String {
+    fn unused(&mut self, name: &str) -> String {
         let slug = slug(name);
         let base = if slug.is_empty() { "rubric".to_owned() } else { slug };
         if !self.ids.contains(&base) {
             return base;
         }
         let short: String = base.chars().take(56).collect();
-        let mut number = 2;
+        let short = short.trim_end_matches('_');
+        // Where the last one left off, for many rubrics may have one name.
+        let number = self.numbers.entry(short.to_owned()).or_insert(1);
         loop {
-            let id = format!("{}_{number}", short.trim_end_matches('_'));
+            *number += 1;
+            let id = format!("{short}_{number}");
             if !self.ids.contains(&id) {
                 return id;
             }
-            number += 1;
         }
     }
 
     fn prometheus(&mut self, node: &Node<'_>, place: &Place, label: Option<&str>) {
-        let inner =
-            ["score_rubric", "rubrics", "rubric"].into_iter().find_map(|key| Some((key, node.given(key)?)));
+        let inner = ["score_rubric", "rubrics", "rubric"].into_iter().find_map(|key| {
+            let inner = node.given(key).filter(|inner| has_levels(inner) || is_block(inner))?;
+            Some((key, inner))
+        });
         let (node, place) = match inner {
             Some((key, inner)) => {
                 self.note_beside(node, &[key]);

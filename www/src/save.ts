@@ -1,0 +1,10 @@
+/** Saves a text as a file of the person's own, without a request. */
+export function saveText(name: string, content: string, type: string): void {
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  const anchor = document.createElement("a");
+  anchor.href = address;
+  anchor.download = name;
+  anchor.click();
+  // The download reads the address after this task.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
