@@ -94,7 +94,17 @@ fn qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
     Some((sort, (at + length).min(words.len())))
 }
 
+/// The words with which a qualifier begins: most tokens are none of them.
+const FIRST: &str = "at no a minimum min > ≥ upwards not never max up maximum < ≤ within without limited limit capped \
+    restricted confined nothing as anything cap upper inside under below fewer less shorter smaller lower just well strictly more \
+    over above longer exceeding exceed exceeds greater beyond in go goes larger surpass surpassing any about around roughly \
+    approximately approx ~ ≈ circa ca close nearly almost somewhere of some give very or exactly precisely exact only \
+    neither literally merely total the";
+
 pub(super) fn read_qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
+    if !words.is(at, FIRST) {
+        return None;
+    }
     let skip = |next: usize| {
         let is_short = words.is(next.saturating_sub(1), "max min approx ca maximum minimum length");
         if words.is(next, ". :") && is_short { next + 1 } else { next }
