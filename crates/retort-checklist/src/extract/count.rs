@@ -1466,7 +1466,7 @@ impl Reader<'_, '_, '_> {
             start -= 1;
             steps += 1;
         }
-        words.is(start.saturating_sub(1), "as in use using with into format formatted include via through to produce make write give create return provide output present including add by list answer respond reply put just only but consist consists be contain summarise want need prefer preferably me us structure") && start > 0
+        words.is(start.saturating_sub(1), "as in use using with into format formatted include via through to produce make write give create return provide output present including add by list answer respond reply put or either just only but consist consists be contain summarise want need prefer preferably me us structure") && start > 0
             || start == 0
             || words.is_what(start - 1, What::Sign)
     }
