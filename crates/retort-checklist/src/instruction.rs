@@ -696,10 +696,9 @@ fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
                 token = end;
             }
             '.' | '!' | '?' | '…' | '。' => {
-                let word = text
-                    .get(token..at)
-                    .unwrap_or_default()
-                    .trim_start_matches(|c: char| !c.is_alphanumeric());
+                // No abbreviation is longer, and a text without spaces is not read again at each mark.
+                let short = if at - token <= 12 { text.get(token..at).unwrap_or_default() } else { "" };
+                let word = short.trim_start_matches(|c: char| !c.is_alphanumeric());
                 let marks = next.is_none_or(char::is_whitespace) || character == '。';
                 let is_short = character == '.' && (is_in(&word.to_lowercase(), NO_END) && word.len() < 8);
                 let goes_on = text.get(end..).unwrap_or_default().trim_start().chars().next();

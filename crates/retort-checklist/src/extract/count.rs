@@ -94,7 +94,17 @@ fn qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
     Some((sort, (at + length).min(words.len())))
 }
 
+/// The words with which a qualifier begins: most tokens are none of them.
+const FIRST: &str = "at no a minimum min > ≥ upwards not never max up maximum < ≤ within without limited limit capped \
+    restricted confined nothing as anything cap upper inside under below fewer less shorter smaller lower just well strictly more \
+    over above longer exceeding exceed exceeds greater beyond in go goes larger surpass surpassing any about around roughly \
+    approximately approx ~ ≈ circa ca close nearly almost somewhere of some give very or exactly precisely exact only \
+    neither literally merely total the";
+
 pub(super) fn read_qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
+    if !words.is(at, FIRST) {
+        return None;
+    }
     let skip = |next: usize| {
         let is_short = words.is(next.saturating_sub(1), "max min approx ca maximum minimum length");
         if words.is(next, ". :") && is_short { next + 1 } else { next }
@@ -1456,7 +1466,7 @@ impl Reader<'_, '_, '_> {
             start -= 1;
             steps += 1;
         }
-        words.is(start.saturating_sub(1), "as in use using with into format formatted include via through to produce make write give create return provide output present including add by list answer respond reply put just only but consist consists be contain summarise want need prefer preferably me us structure") && start > 0
+        words.is(start.saturating_sub(1), "as in use using with into format formatted include via through to produce make write give create return provide output present including add by list answer respond reply put or either just only but consist consists be contain summarise want need prefer preferably me us structure") && start > 0
             || start == 0
             || words.is_what(start - 1, What::Sign)
     }

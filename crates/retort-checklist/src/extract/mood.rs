@@ -182,7 +182,13 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
             "is are was were has have had can could may might must should shall will needs need does do did contains consists cannot won't wouldn't isn't aren't wasn't ought got went gets gives takes uses lets",
         ) || is_in(words.low(*at), REPORTS) && *at > start
     });
-    let Some(verb) = verb else { return };
+    let Some(verb) = verb else {
+        // "My essay begins with …"
+        if is_in(first, "my our his her their") {
+            tell(at, end);
+        }
+        return;
+    };
     if verb == at {
         return;
     }

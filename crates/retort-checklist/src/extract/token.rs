@@ -328,10 +328,19 @@ impl<'s> Words<'s> {
     /// The first of several sequences, with `|` between them, that stands at a place: where it ends.
     pub(super) fn any(&self, at: usize, sequences: &str) -> Option<usize> {
         let first = self.low(at).as_bytes().first()?;
-        sequences
-            .split('|')
-            .filter(|words| words.as_bytes().first() == Some(first))
-            .find_map(|words| self.seq(at, words))
+        let bytes = sequences.as_bytes();
+        let mut start = 0;
+        while start < bytes.len() {
+            let rest = bytes.get(start..).unwrap_or_default();
+            let length = rest.iter().position(|byte| *byte == b'|').unwrap_or(rest.len());
+            if rest.first() == Some(first)
+                && let Some(next) = self.seq(at, sequences.get(start..start + length).unwrap_or_default())
+            {
+                return Some(next);
+            }
+            start += length + 1;
+        }
+        None
     }
 
     /// Whether one of several sequences ends just before a place.
