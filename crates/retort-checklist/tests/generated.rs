@@ -1,5 +1,4 @@
 //! What a model wrote is read as one typed value or not at all. Tests that name a pitfall begin with its number.
-#![expect(clippy::expect_used, reason = "a test fails by it")]
 #![expect(clippy::disallowed_methods, reason = "it runs natively, and reads the clock")]
 
 use std::time::{Duration, Instant};
