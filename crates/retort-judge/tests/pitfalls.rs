@@ -114,11 +114,13 @@ fn run(model: &mut impl LanguageModel, request: &Request) -> Result<Judgement, J
 }
 
 fn users(text: &Segments) -> Vec<&str> {
-    let user = |piece| match piece {
-        &Segment::User(ref text) => Some(text.as_str()),
-        Segment::Template(_) => None,
-    };
-    text.pieces().iter().filter_map(user).collect()
+    text.pieces()
+        .iter()
+        .filter_map(|piece| match piece {
+            Segment::User(text) => Some(text.as_str()),
+            Segment::Template(_) => None,
+        })
+        .collect()
 }
 
 /// Texts that try to be the verdict.
