@@ -214,7 +214,7 @@ fn with_domains(first: f64, second: f64, none: f64) -> ModelAnnotation {
         line if line.contains("Health:") => first,
         line if line.contains("Culture:") => second,
         line if line.contains("None:") => none,
-        _ => 0.02,
+        _ => 0.005,
     };
     run(likes, &one_order()).0
 }
