@@ -1,7 +1,6 @@
 //! Annotations by a model whose preferences are written down beforehand.
 
 #![expect(
-    clippy::panic,
     clippy::unwrap_used,
     reason = "helpers of tests are tests too; clippy knows only the functions marked as such"
 )]
