@@ -1455,11 +1455,6 @@ mod tests {
 
     /// Of the corpus, by ask: what is found is expected, and what is expected is found, word for word.
     #[test]
-    #[expect(
-        clippy::unwrap_used,
-        clippy::print_stdout,
-        reason = "a test fails by it, and shows what is wrong"
-    )]
     fn asks_are_found_as_they_are_expected() {
         for part in ["before", "after", "unseen"] {
             let (mut found_count, mut expected_count, mut both) = (0_u32, 0_u32, 0_u32);

@@ -41,23 +41,26 @@ impl Fixed {
 impl LanguageModel for Fixed {
     async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError> {
         self.asked.push(tree.clone());
-        let answer = Answer {
-            log_probabilities: self.probabilities.iter().map(|p| p.ln()).collect(),
-            outside: 1.0 - self.probabilities.iter().sum::<f64>(),
-            ..Answer::default()
-        };
-        for branch in 0..tree.branches.len() {
-            watch.answered(branch, &answer);
+        let answers: Vec<Answer> = tree
+            .branches
+            .iter()
+            .map(|branch| {
+                let mut log_probabilities: Vec<f64> = self.probabilities.iter().map(|p| p.ln()).collect();
+                // Where "N/A" is offered besides, it gets nothing.
+                if branch.readout.options.last().is_some_and(|last| last.spellings[0] == "N/A") {
+                    log_probabilities.push(f64::NEG_INFINITY);
+                }
+                let outside = 1.0 - self.probabilities.iter().sum::<f64>();
+                Answer { log_probabilities, outside, ..Answer::default() }
+            })
+            .collect();
+        for (branch, answer) in answers.iter().enumerate() {
+            watch.answered(branch, answer);
         }
-        Ok(vec![answer; tree.branches.len()])
+        Ok(answers)
     }
 
-    async fn generate(
-        &mut self,
-        _: &Segments,
-        _: &Limits,
-        _: &mut dyn FnMut(&str) -> Flow,
-    ) -> Result<Generated, LmError> {
+    async fn generate(&mut self, _: &Segments, _: &Limits, _: &mut dyn Watch) -> Result<Generated, LmError> {
         panic!("a verdict was to be read from text")
     }
 
@@ -87,25 +90,16 @@ impl LanguageModel for Fixed {
 }
 
 fn rubric(options: &[(&str, f64)]) -> Rubric {
-    let option =
-        |&(label, value): &(&str, f64)| RubricOption { label: label.into(), value, description: None };
-    Rubric {
-        id: "test".into(),
-        name: "Test".into(),
-        ability: None,
-        criterion: "Whether it is so.".into(),
-        question: None,
-        options: options.iter().map(option).collect(),
-    }
+    let option = |&(label, value): &(&str, f64)| RubricOption::new(label, value);
+    Rubric::new("test", "Test", "Whether it is so.", options.iter().map(option).collect())
 }
 
 fn request(prompt: &str, response: &str, rubrics: &[Rubric]) -> Request {
     Request {
         prompt: prompt.into(),
         response: response.into(),
-        reference: None,
         rubrics: rubrics.to_vec(),
-        wording: Wording::Full,
+        ..Request::default()
     }
 }
 
@@ -242,7 +236,10 @@ fn rubrics() -> impl Strategy<Value = Vec<Rubric>> {
         options: options
             .into_iter()
             .zip(0..)
-            .map(|((label, description), value)| RubricOption { label, value: f64::from(value), description })
+            .map(|((label, description), value)| RubricOption {
+                description,
+                ..RubricOption::new(label, f64::from(value))
+            })
             .collect(),
         ..rubric(&[])
     });
@@ -372,12 +369,7 @@ impl LanguageModel for Noting {
         self.model.answer(tree, watch).await
     }
 
-    async fn generate(
-        &mut self,
-        _: &Segments,
-        _: &Limits,
-        _: &mut dyn FnMut(&str) -> Flow,
-    ) -> Result<Generated, LmError> {
+    async fn generate(&mut self, _: &Segments, _: &Limits, _: &mut dyn Watch) -> Result<Generated, LmError> {
         panic!("a verdict was to be read from text")
     }
 
