@@ -95,7 +95,11 @@ test("an item is edited in place, and its words outlive the prompt", async ({ pa
   const id = await item.getAttribute("data-item");
   const original = await item.locator(".item-question").innerText();
   // By keyboard: the words have the focus at once, Escape closes and gives it back.
-  await edit(item).focus();
+  await item.getByRole("checkbox").focus();
+  await page.keyboard.press("Tab");
+  await expect(edit(item)).toBeFocused();
+  // Whoever comes by keyboard is shown the passage that it was made from.
+  await expect(item.locator(".item-passage")).toBeVisible();
   await page.keyboard.press("Enter");
   const words = item.getByRole("textbox", { name: "Question" });
   await expect(words).toBeFocused();
