@@ -62,6 +62,8 @@ await answerLines({
   }),
   /** Retort, with nothing in its cache: `{seconds, tokens}`. */
   judge: (what) => ask("retort", "judge", what),
+  /** Retort: a checklist made without a model, once: `{seconds, items}`. */
+  checklist: (what) => ask("retort", "checklist", what),
   /** wllama: one token after each prompt, in order, with nothing in its cache at first: `{seconds, computed, cached}`. */
   complete: (what) => ask("wllama", "complete", what),
 });

@@ -50,6 +50,8 @@ pub(crate) enum Comparison {
     Length,
     /// Cost against the number of questions, to 32.
     Branches,
+    /// A checklist made without a model for an instruction of 2,000 characters, natively and in WebAssembly.
+    Checklist,
     /// The GPU backend against the device's own rate at a plain matrix product.
     Gpu,
 }
@@ -64,6 +66,7 @@ impl Comparison {
             Self::WasmNative => "wasm-native",
             Self::Length => "length",
             Self::Branches => "branches",
+            Self::Checklist => "checklist",
             Self::Gpu => "gpu",
         }
     }
@@ -76,12 +79,13 @@ impl Comparison {
             Self::WasmNative => comparisons::wasm_native(bench),
             Self::Length => comparisons::length(bench),
             Self::Branches => comparisons::branches(bench),
+            Self::Checklist => comparisons::checklist(bench),
             Self::Gpu => comparisons::gpu(bench),
         }
     }
 
     fn needs_browser(self) -> bool {
-        matches!(self, Self::Wllama | Self::WasmNative)
+        matches!(self, Self::Wllama | Self::WasmNative | Self::Checklist)
     }
 }
 

@@ -7,9 +7,17 @@
 //! Where a sentence can be read in two ways nothing is taken from it: a constraint that was not set does more harm than
 //! one that was not seen.
 
+#[expect(
+    clippy::nonminimal_bool,
+    clippy::collapsible_match,
+    reason = "a rule stands as it is said, one case a line"
+)]
 mod count;
+#[expect(clippy::nonminimal_bool, reason = "a rule stands as it is said")]
 mod form;
+#[expect(clippy::nonminimal_bool, reason = "a rule stands as it is said")]
 mod mood;
+#[expect(clippy::nonminimal_bool, reason = "a rule stands as it is said")]
 mod phrase;
 mod token;
 
@@ -262,6 +270,10 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
         {
             return None;
         }
+        // "It would be great if you kept it under 100 words."
+        if at > 0 && words.is(at - 1, "great nice good lovely helpful appreciated appreciate it best perfect grateful ideal better happy") && words.is(0, "it it'd i i'd would that we") {
+            return Some(self.part(at + 1..words.len()));
+        }
         let is_unless = words.low(at) == "unless";
         let behind = (at + 1..words.len().min(at + 1 + REACH))
             .find(|end| words.is(*end, ", : ; — then"))
@@ -315,7 +327,11 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
 
     /// "If you use bullets, use at most five."
     fn same_thing(&self, range: Range<usize>, condition: Option<&Constraint>) -> Option<Found> {
-        let Some(Constraint::Count { what, limit }) = condition else { return None };
+        let (what, limit) = match condition? {
+            Constraint::Count { what, limit } => (what, limit),
+            Constraint::Table { .. } => return self.shape_of_table(range),
+            _ => return None,
+        };
         if limit.bounds().0 != 1 {
             return None;
         }
@@ -332,6 +348,25 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             limit => limit,
         };
         Some(Found { constraint: Constraint::Count { what: *what, limit }, from: at, to: amount.next })
+    }
+
+    /// "If you use a table, give it at most four columns."
+    fn shape_of_table(&self, range: Range<usize>) -> Option<Found> {
+        let words = self.words;
+        range.into_iter().find_map(|at| {
+            let amount = count::limit(words, at)?;
+            let limit = match amount.limit {
+                Limit::AtLeast(least) if self.is_negated(at) => Limit::AtMost(least.saturating_sub(1)),
+                limit => limit,
+            };
+            let (columns, rows) = match words.low(amount.next) {
+                "columns" | "column" => (Some(limit), None),
+                "rows" | "row" => (None, Some(limit)),
+                _ => return None,
+            };
+            let constraint = Constraint::Table { header: Vec::new(), columns, rows };
+            Some(Found { constraint, from: at, to: amount.next + 1 })
+        })
     }
 
     /// What "if you …" says about the response.
@@ -587,6 +622,10 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
         (Constraint::Count { what: Unit::Table, limit }, Constraint::Table { header, columns, rows }) => {
             limit.bounds().0 >= 1 && header.is_empty() && columns.is_none() && rows.is_none()
         }
+        (
+            Constraint::Heading { limit, .. },
+            Constraint::Count { what: Unit::Heading, limit: Limit::AtLeast(1) },
+        ) => limit.bounds().0 >= 1,
         (Constraint::Code { .. }, Constraint::Count { what: Unit::CodeBlock, limit: Limit::AtLeast(1) }) => {
             true
         }

@@ -87,7 +87,22 @@ impl<'t> Instruction<'t> {
 
 /// Whether a word is one of those that a list names, with spaces between them: a tenth of the size of a list of texts.
 pub(crate) fn is_in(word: &str, list: &str) -> bool {
-    !word.is_empty() && list.split_ascii_whitespace().any(|one| one == word)
+    let (word, list) = (word.as_bytes(), list.as_bytes());
+    let Some(first) = word.first() else { return false };
+    let mut at = 0;
+    while let Some(byte) = list.get(at) {
+        if byte == first
+            && list.get(at..at + word.len()) == Some(word)
+            && list.get(at + word.len()).is_none_or(|next| *next == b' ')
+        {
+            return true;
+        }
+        while list.get(at).is_some_and(|byte| *byte != b' ') {
+            at += 1;
+        }
+        at += 1;
+    }
+    false
 }
 
 fn words_up_to(text: &str, most: usize) -> usize {
@@ -95,6 +110,7 @@ fn words_up_to(text: &str, most: usize) -> usize {
 }
 
 /// Fences, block quotes, tags, quotations and braces.
+#[expect(clippy::collapsible_match, reason = "within a fence nothing else is looked for")]
 fn opaque(text: &str) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     let mut fence: Option<(usize, usize, usize, char)> = None;
@@ -532,8 +548,12 @@ fn passages(text: &str, spans: Vec<Span>) -> Vec<Span> {
                 continue;
             }
             let lead_end = if is_break {
-                text.get(at..here)
-                    .map_or(here, |t| at + t.trim_end_matches(['.', '\n', '\r', ' ', '?', '!', ':']).len())
+                // The first line break of several, and a few marks before it.
+                if offset > 0 && bytes.get(offset - 1) == Some(&b'\n') {
+                    continue;
+                }
+                let marks = bytes.get(..offset).unwrap_or_default().iter().rev().take(8);
+                here - marks.take_while(|byte| b".\n\r ?!:".contains(byte)).count()
             } else {
                 here
             };
@@ -607,7 +627,7 @@ fn points(lead: &str) -> bool {
                 .get(range.start..range.end.min(words.len()))
                 .unwrap_or_default()
                 .iter()
-                .any(|word| is_in(&word, TEXTS))
+                .any(|word| is_in(word, TEXTS))
         };
         match word.as_str() {
             "this" | "these" | "following" => near(index + 1..index + 4),
@@ -676,10 +696,9 @@ fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
                 token = end;
             }
             '.' | '!' | '?' | '…' | '。' => {
-                let word = text
-                    .get(token..at)
-                    .unwrap_or_default()
-                    .trim_start_matches(|c: char| !c.is_alphanumeric());
+                // No abbreviation is longer, and a text without spaces is not read again at each mark.
+                let short = if at - token <= 12 { text.get(token..at).unwrap_or_default() } else { "" };
+                let word = short.trim_start_matches(|c: char| !c.is_alphanumeric());
                 let marks = next.is_none_or(char::is_whitespace) || character == '。';
                 let is_short = character == '.' && (is_in(&word.to_lowercase(), NO_END) && word.len() < 8);
                 let goes_on = text.get(end..).unwrap_or_default().trim_start().chars().next();

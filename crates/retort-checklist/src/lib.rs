@@ -7,6 +7,15 @@
 //! 2. **Verified**: [`verify`] gives a [`Finding`]: the [`Verdict`], a sentence that says what was found, and the
 //!    passages that show it. For several constraints on one response, [`Response`].
 //!
+//! 3. **Made**: [`generate`] turns an instruction, a reference answer and skills into a [`Checklist`] without a model:
+//!    the constraints that [`extract`] finds, the asks of the instruction's own voice, the claims of the reference, and
+//!    what each skill asks of this instance. [`hard`] gives it the form of FLASK-Hard.
+//! 4. **Kept**: [`read_checklist`] reads a file with every mistake and its place; [`Checklist::to_toml`] and
+//!    [`Checklist::to_json`] write what it reads back as the same; [`Checklist::check`] says what is wrong with one from
+//!    anywhere.
+//! 5. **Scored**: [`score`] weighs what was [`Decided`] about each item, and says how many were verified, judged, not
+//!    applicable or without a verdict.
+//!
 //! A verdict is exact or it is [`Verdict::NotApplicable`]; what "word", "sentence" or "bullet point" means is fixed at
 //! [`Unit`], what "about" allows at [`Limit`], how far code is checked at [`CodeCheck`]. Every verifier takes time
 //! linear in the response (there are no backtracking patterns; texts are searched as Knuth, Morris and Pratt do),
@@ -22,6 +31,7 @@ mod extract;
 mod file;
 mod finding;
 mod generate;
+mod generated;
 mod instruction;
 mod json;
 mod language;
@@ -48,6 +58,7 @@ pub use extract::{Extracted, extract};
 pub use file::{ChecklistReading, ChecklistWriteError, read_checklist};
 pub use finding::{Finding, MAX_EVIDENCE, Verdict};
 pub use generate::{MAX_HARD, MAX_PER_SKILL, Parts, Wanted, generate, hard};
+pub use generated::{GeneratedError, read_json, read_label, read_score};
 pub use json::SCHEMA_KEYWORDS;
 pub use language::languages;
 pub use limit::{ABOUT_PERCENT, Limit};

@@ -1,5 +1,6 @@
 //! What a skill asks of the responses to one instruction: of this instance where its text shows it, in general where not.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use retort_rubric::Skill;
@@ -15,6 +16,8 @@ pub(crate) struct Instance<'t> {
     reference: Option<&'t str>,
     /// The words of the instruction's own voice, in small letters.
     words: Vec<String>,
+    /// The same, each once.
+    known: HashSet<String>,
     /// How many things are asked for.
     asks: usize,
     /// The question of the constraint that limits the length, if one does.
@@ -74,15 +77,19 @@ impl<'t> Instance<'t> {
         for sentence in &instruction.sentences {
             words.extend(instruction.slice(&sentence.range).split_whitespace().map(plain));
         }
-        Self { instruction, reference, words, asks, length }
+        let known = words.iter().cloned().collect();
+        Self { instruction, reference, words, known, asks, length }
     }
 
     fn has(&self, list: &str) -> bool {
-        self.words.iter().any(|word| is_in(word, list))
+        list.split_ascii_whitespace().any(|word| self.known.contains(word))
     }
 
     /// The word that the list shares with the voice.
     fn first_of(&self, list: &str) -> Option<&str> {
+        if !self.has(list) {
+            return None;
+        }
         self.words.iter().map(String::as_str).find(|word| is_in(word, list))
     }
 

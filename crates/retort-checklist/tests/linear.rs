@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use retort_checklist::{Constraint, Limit, Response, Unit, Wanted, Which, generate, hard};
+use retort_checklist::{Constraint, Limit, Response, Unit, Wanted, Which, generate};
 
 fn constraints() -> Vec<Constraint> {
     let json = r####"[
@@ -216,12 +216,12 @@ fn checklists_take_linear_time() {
             let wanted =
                 Wanted { reference: Some(&text), skills: &retort_rubric::Skill::ALL, ..Wanted::of(&text) };
             let start = Instant::now();
-            let _ = (generate(&wanted), hard(&wanted));
+            let _ = generate(&wanted);
             start.elapsed()
         };
-        let (short, long) = (time(20_000), time(80_000));
+        let (short, long) = (time(4_000), time(16_000));
         // Four times the text: about four times the time, where quadratic is sixteen times; short times are noise.
-        assert!(long < short * 9 + Duration::from_millis(80), "{piece:?}: {short:?}, then {long:?}");
+        assert!(long < short * 9 + Duration::from_millis(40), "{piece:?}: {short:?}, then {long:?}");
     }
 }
 
@@ -231,18 +231,20 @@ fn a_checklist_of_2000_characters_is_made_in_milliseconds() {
         If you name a book, give its year; use at most 200 words and do not mention \"customs\". ";
     let text = sentence.repeat(2_000 / sentence.len() + 1);
     let wanted = Wanted { reference: Some(&text), skills: &retort_rubric::Skill::ALL, ..Wanted::of(&text) };
-    let best = (0..10)
-        .map(|_| {
-            let start = Instant::now();
-            let checklist = generate(&wanted);
-            assert!(!checklist.items.is_empty());
-            start.elapsed()
-        })
-        .min()
-        .expect("ten");
-    let start = Instant::now();
-    let found = retort_checklist::extract(&text).len();
-    println!("{best:?} for {} characters; {found} constraints of it in {:?}", text.len(), start.elapsed());
+    let best = |work: &dyn Fn() -> usize| {
+        let mut times: Vec<Duration> = (0..20)
+            .map(|_| {
+                let start = Instant::now();
+                assert!(work() > 0);
+                start.elapsed()
+            })
+            .collect();
+        times.sort();
+        times.first().copied().unwrap_or_default()
+    };
+    let extracting = best(&|| 1 + retort_checklist::extract(&text).len());
+    let best = best(&|| generate(&wanted).items.len());
+    println!("{best:?} for {} characters, of which {extracting:?} for constraints", text.len());
     // 5 ms is what is promised of an optimised build; this one may be neither optimised nor alone.
     assert!(best < Duration::from_millis(50), "{best:?}");
 }

@@ -1,7 +1,7 @@
 //! `retort report`: judgements, aggregated.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use retort_report::{Settings, Source, to_html, to_json, to_markdown};
@@ -36,9 +36,9 @@ pub(crate) struct Args {
     /// The report's form. By default that of OUT's extension, or else Markdown.
     #[arg(long, value_enum)]
     format: Option<Form>,
-    /// Where to write it. By default standard output.
+    /// A new file to write it to. By default standard output.
     #[arg(short, long, value_name = "OUT")]
-    output: Option<PathBuf>,
+    out: Option<String>,
     /// Seed of the bootstrap. The same seed gives the same intervals.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -71,17 +71,6 @@ pub(crate) enum ProfileError {
         /// What the system said.
         problem: std::io::Error,
     },
-    /// The report cannot be written.
-    #[error("{path} could not be written: {problem}")]
-    Write {
-        /// The file.
-        path: String,
-        /// What the system said.
-        problem: std::io::Error,
-    },
-    /// The report would replace what it is made of.
-    #[error("{0} is one of the files that are read; give another name with --output")]
-    OverInput(String),
     /// No row is a judgement.
     #[error(
         "there is no judgement in {0}; give files with records of \"retort judge --json\" or FLASK reviews"
@@ -94,19 +83,14 @@ pub(crate) enum ProfileError {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let form = args.format.unwrap_or_else(|| {
-        let extension = args.output.as_ref().and_then(|path| path.extension()).and_then(|e| e.to_str());
+        let extension =
+            args.out.as_ref().and_then(|path| Path::new(path).extension()).and_then(|e| e.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("html" | "htm") => Form::Html,
             Some("json") => Form::Json,
             _ => Form::Markdown,
         }
     });
-    if let Some(output) = &args.output {
-        let same = |path: &String| same_file(output, Path::new(path));
-        if args.files.iter().chain(&args.annotations).any(same) {
-            return Err(ProfileError::OverInput(output.display().to_string()).into());
-        }
-    }
     let files = read_all(&args.files)?;
     let annotations = read_all(&args.annotations)?;
     let reading = retort_report::read(&sources(&files), &sources(&annotations));
@@ -134,9 +118,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         Form::Html => to_html(&profile),
         Form::Json => to_json(&profile)?,
     };
-    match &args.output {
-        Some(path) => std::fs::write(path, text)
-            .map_err(|problem| ProfileError::Write { path: path.display().to_string(), problem })?,
+    match &args.out {
+        Some(path) => crate::out::create("out", path)?.write_all(text.as_bytes())?,
         None => {
             let mut out = std::io::stdout().lock();
             out.write_all(text.as_bytes())?;
@@ -159,11 +142,4 @@ fn read_all(paths: &[String]) -> Result<Vec<(&str, Vec<u8>)>, ProfileError> {
 
 fn sources<'a>(files: &'a [(&'a str, Vec<u8>)]) -> Vec<Source<'a>> {
     files.iter().map(|(name, bytes)| Source { name, bytes }).collect()
-}
-
-fn same_file(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
 }

@@ -82,12 +82,12 @@ fn html_and_json_by_the_names_ending() {
     let output = desk.run(&["large.jsonl", "-o", "out.html"]);
     assert!(output.status.success() && output.stdout.is_empty(), "{}", stderr(&output));
     assert!(desk.read("out.html").starts_with("<!doctype html>"));
-    desk.run(&["large.jsonl", "--output", "out.json"]);
+    desk.run(&["large.jsonl", "--out", "out.json"]);
     let profile: serde_json::Value = serde_json::from_str(&desk.read("out.json")).unwrap();
     assert_eq!(profile["format"], "retort.profile/1");
     assert_eq!(profile["skills"][0]["figures"][0]["mean"], 4.0);
-    desk.run(&["large.jsonl", "--output", "out.html", "--format", "markdown"]);
-    assert!(desk.read("out.html").starts_with("# Profile of large"));
+    desk.run(&["large.jsonl", "--out", "second.html", "--format", "markdown"]);
+    assert!(desk.read("second.html").starts_with("# Profile of large"));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn what_cannot_be_reported_is_said_with_a_way_out() {
     assert!(stderr(&output).contains("there is no judgement in labels.jsonl"), "{}", stderr(&output));
     let output = desk.run(&["nothing.jsonl"]);
     assert!(stderr(&output).contains("nothing.jsonl could not be read"), "{}", stderr(&output));
-    // What is read is never written over.
+    // What is there is never written over.
     let output = desk.run(&["large.jsonl", "-o", "./large.jsonl"]);
     assert!(!output.status.success());
     assert_eq!(desk.read("large.jsonl"), LARGE);

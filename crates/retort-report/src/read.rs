@@ -205,9 +205,10 @@ enum Known {
 
 fn recognise(object: &Map<String, Value>) -> Option<Known> {
     let has = |key: &str| object.contains_key(key);
-    let is_ours =
-        object.get("format").and_then(Value::as_str).is_some_and(|name| name.starts_with("retort."));
-    if is_ours || has("verdicts") {
+    let format = object.get("format").and_then(Value::as_str).unwrap_or_default();
+    if format.starts_with("retort.annotation/") {
+        Some(Known::Labels)
+    } else if format.starts_with("retort.") || has("verdicts") {
         Some(Known::Judgement)
     } else if has("score") && (has("question_id") || has("idx")) {
         Some(Known::Review)

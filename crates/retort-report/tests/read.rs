@@ -144,6 +144,22 @@ fn labels_in_a_review_itself() {
 }
 
 #[test]
+fn annotations_of_retort_are_labels() {
+    // The hash is that of "Say hello.", the third record's prompt, as Python's hashlib gives it.
+    let record = br#"{"format": "retort.annotation/1", "instruction_sha256": "c8e2c1437abb87b67330d0dddbd1de9a179ca6be207497f14873894c26e7d742", "annotation": {"skills": ["conciseness"], "domains": [], "difficulty": "simple_lifestyle", "by": "model"}}
+{"instruction": "What is the sum of the first ten odd numbers? Be brief.", "annotation": {"skills": [], "domains": [{"domain": "math"}], "difficulty": null, "by": "code"}}"#;
+    let reading = read(&[RECORDS], &[Source { name: "said.jsonl", bytes: record }]);
+    assert_eq!(reading.problems, []);
+    assert!(reading.without_judgement.is_empty());
+    assert_eq!(reading.without_labels.len(), 1);
+    let labels = |row: usize| reading.rows[row].annotation.clone();
+    assert_eq!(labels(0), None);
+    assert_eq!(labels(1).unwrap().domains.len(), 1);
+    // What a record has itself is kept.
+    assert_eq!(labels(2).unwrap().skills, [Skill::Readability]);
+}
+
+#[test]
 fn a_model_has_its_own_name_or_its_files() {
     let one = br#"{"question_id": 1, "model_id": "own", "score": {}}
 {"question_id": 2, "score": {}}"#;

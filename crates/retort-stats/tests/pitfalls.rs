@@ -94,6 +94,96 @@ fn p16_what_is_not_finite_is_refused_with_its_place() {
     assert_eq!(serde_json::to_string(&Value(0.5)).unwrap(), r#"{"value":0.5,"undefined":null}"#);
 }
 
+/// Four prompts, each judged in both orders by a judge that likes what it reads first, whatever it is.
+fn likes_the_first() -> [BothOrders; 4] {
+    [BothOrders { a_first: Some(Winner::A), b_first: Some(Winner::B) }; 4]
+}
+
+#[test]
+fn p17_a_mean_over_other_scales_goes_by_their_ends_and_not_by_their_values() {
+    let on = |score, min, max| Scored { score: Some(score), scale: Scale::new(min, max).unwrap() };
+    // (4−1)/4 = 0.75 of 1 to 5, 0.25 of 0 to 100, 0.5 of −1 to 1: their mean is 0.5. As they are it would be 9⅔.
+    let scores = [on(4.0, 1.0, 5.0), on(25.0, 0.0, 100.0), on(0.0, -1.0, 1.0)];
+    assert_eq!(mean_of_scores(&scores, Across::Normalise).unwrap().mean, Value(0.5));
+    assert!(matches!(mean_of_scores(&scores, Across::Refuse), Err(InputError::MixedScales { index: 1, .. })));
+    // One end that differs makes another scale, wherever in the column it stands.
+    let mixed = [on(4.0, 1.0, 5.0), on(4.0, 1.0, 5.0), on(4.0, 0.0, 5.0)];
+    assert!(matches!(mean_of_scores(&mixed, Across::Refuse), Err(InputError::MixedScales { index: 2, .. })));
+    // A missing score has no part in the mean, of whichever scale: (0.75 + 0.5)/2.
+    let missing = Scored { score: None, ..scores[1] };
+    let found = mean_of_scores(&[scores[0], missing, scores[2]], Across::Normalise).unwrap();
+    assert_eq!((found.mean, found.count, found.missing), (Value(0.625), 2, 1));
+}
+
+#[test]
+fn p18_one_order_alone_is_no_comparison_and_disagreement_is_reported() {
+    let pairs = likes_the_first();
+    // In one order alone, A wins all; and in the other alone, B does. Neither rate knows of the other.
+    assert_eq!(win_rate(&pairs.map(|pair| pair.a_first)).rate, Value(1.0));
+    assert_eq!(win_rate(&pairs.map(|pair| pair.b_first)).rate, Value(0.0));
+    let found = order_effects(&pairs);
+    assert_eq!((found.flip_rate, found.first_shown_rate), (Value(1.0), Value(1.0)));
+    assert_eq!((found.compared, found.same, found.reversed), (4, 0, 4));
+    // Over both orders, such a judge has no preference for a response.
+    let both: Vec<_> = pairs.iter().flat_map(|pair| [pair.a_first, pair.b_first]).collect();
+    assert_eq!(win_rate(&both).rate, Value(0.5));
+    // What was judged in one order only counts as failed, not as agreement.
+    let once = [BothOrders { a_first: Some(Winner::A), b_first: None }; 3];
+    let found = order_effects(&once);
+    assert_eq!((found.compared, found.failed), (0, 3));
+    assert_eq!(found.flip_rate, None_(Undefined::TooFew { needed: 1, found: 0 }));
+    // And the disagreement is in the file.
+    let written = serde_json::to_value(order_effects(&pairs)).unwrap();
+    assert_eq!((written["flip_rate"]["value"].as_f64(), written["reversed"].as_u64()), (Some(1.0), Some(4)));
+}
+
+#[test]
+fn p19_rows_and_winners_go_by_id_and_not_by_place_or_name() {
+    // Ids that splitting on "_" would confuse: model, prompt and version run together.
+    let names = ["a", "a_b", "a_b_1", "b_1", "b", "_", "model_a", "model_b"];
+    let people: Vec<_> = names.iter().zip(1..).map(|(id, score)| (*id, Some(f64::from(score)))).collect();
+    // The judge's rows come the other way round, ten times as high, with one more at the front.
+    let mut judge: Vec<_> = people.iter().rev().map(|(id, score)| (*id, score.map(|s| 10.0 * s))).collect();
+    judge.insert(0, ("a_", Some(0.0)));
+    let pairs = Pairs::by_id(&people, &judge).unwrap();
+    assert_eq!(pairs.ids, names);
+    assert!(pairs.first.iter().zip(&pairs.second).all(|(one, ten)| 10.0 * one == *ten));
+    assert_eq!(pearson(&pairs.first, &pairs.second).unwrap(), Value(1.0));
+    assert_eq!(pairs.left_out, [LeftOut { id: "a_", why: Why::OnlyInSecond }]);
+    // By place the same rows would say the opposite.
+    let reversed: Vec<_> = judge[1..].iter().map(|row| row.1).collect();
+    let placed = Pairs::by_position(&people.iter().map(|row| row.1).collect::<Vec<_>>(), &reversed).unwrap();
+    assert_eq!(pearson(&placed.first, &placed.second).unwrap(), Value(-1.0));
+    // A winner is a response, wherever it was shown: the same one twice is no flip, and no preference for a place.
+    let b_twice = order_effects(&[BothOrders { a_first: Some(Winner::B), b_first: Some(Winner::B) }]);
+    assert_eq!((b_twice.flip_rate, b_twice.first_shown_rate), (Value(0.0), Value(0.5)));
+    assert_eq!(serde_json::to_string(&[Winner::A, Winner::B, Winner::Tie]).unwrap(), r#"["a","b","tie"]"#);
+}
+
+#[test]
+fn p20_length_and_order_show_in_numbers() {
+    // As was reported of one judge: of 1000 pairs, A always the longer one, 129 flip, and A wins 680 of the first
+    // order. 616 + 64 are A there; 616 and 255 stay as they are, 64 and 65 flip.
+    let pair = |a_first, b_first| BothOrders { a_first: Some(a_first), b_first: Some(b_first) };
+    let mut pairs = vec![pair(Winner::A, Winner::A); 616];
+    pairs.extend(vec![pair(Winner::B, Winner::B); 255]);
+    pairs.extend(vec![pair(Winner::A, Winner::B); 64]);
+    pairs.extend(vec![pair(Winner::B, Winner::A); 65]);
+    let first: Vec<_> = pairs.iter().map(|pair| pair.a_first).collect();
+    assert_eq!(win_rate(&first).rate, Value(0.68));
+    let found = order_effects(&pairs);
+    assert_eq!((found.flip_rate, found.compared, found.reversed), (Value(0.129), 1000, 129));
+    // 616 + 255 once each, 64 twice, 65 never: 999 of 2000 went to the one shown first.
+    assert_eq!(found.first_shown_rate, Value(0.4995));
+    // Scores that rise by ½ with every 100 words, and scores that length does not sway.
+    let lengths = [100.0, 200.0, 300.0, 400.0];
+    let sways = length_score_correlation(&lengths, &[2.0, 2.5, 3.0, 3.5]).unwrap();
+    assert_eq!((sways.spearman, sways.count), (Value(1.0), 4));
+    // Deviations −3, −1, 1, 3 and 0.5, −0.5, −0.5, 0.5: products −1.5 + 0.5 − 0.5 + 1.5 = 0.
+    let even = length_score_correlation(&lengths, &[3.0, 2.0, 2.0, 3.0]).unwrap();
+    assert_eq!((even.pearson, even.spearman), (Value(0.0), Value(0.0)));
+}
+
 #[test]
 fn p21_ties_count_half_and_failures_apart() {
     use Winner::{A, B, Tie};

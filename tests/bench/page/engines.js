@@ -16,7 +16,7 @@ const retort = (() => {
       waiting.push({ resolve, reject });
       worker.postMessage([name, argument]);
     });
-  return { describe: call("describe"), judge: call("judge") };
+  return { describe: call("describe"), judge: call("judge"), checklist: call("checklist") };
 })();
 
 const wllama = (() => {

@@ -1,5 +1,5 @@
 /** Retort as in the page: in a worker, on the CPU. */
-import init, { Cancel, Engine, builtin_rubrics, version } from "/pkg/retort.js";
+import init, { Cancel, Engine, annotate, builtin_rubrics, generate_checklist, version } from "/pkg/retort.js";
 import { wasmFile } from "/pkg/variant.mjs";
 
 const bytes = (async () => {
@@ -37,7 +37,7 @@ const calls = {
       const start = performance.now();
       const record = await engine.judge(request, () => {}, new Cancel());
       const seconds = (performance.now() - start) / 1000;
-      const odd = record.verdicts.find(({ verdict }) => verdict.kind !== "scored" && verdict.code !== "outside_options");
+      const odd = record.verdicts.find(({ verdict }) => verdict.kind !== "scored" && !["outside_options", "not_applicable"].includes(verdict.code));
       if (odd) throw new Error(`${odd.rubric_id} was not judged: ${odd.verdict.message}`);
       if (record.truncations.length > 0) throw new Error("the texts do not fit into the model's context");
       if (record.timings.tokens_reused > 0) throw new Error(`${record.timings.tokens_reused} tokens were in the cache already`);
@@ -45,6 +45,19 @@ const calls = {
     } finally {
       engine.free();
     }
+  },
+
+  /** A checklist without a model, several times, since a browser's clock is coarse: the seconds of one. */
+  async checklist({ instruction }) {
+    await bytes;
+    const times = 10;
+    let items = 0;
+    const start = performance.now();
+    for (let time = 0; time < times; time++) {
+      const { skills } = annotate(instruction).annotation;
+      items = generate_checklist({ instruction, skills, form: "full" }).items.length;
+    }
+    return { seconds: (performance.now() - start) / 1000 / times, items };
   },
 };
 

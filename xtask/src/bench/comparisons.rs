@@ -14,6 +14,8 @@ use crate::error::{Error, io};
 const PROMPT: usize = 512;
 /// Tokens of the response that is judged.
 const RESPONSE: usize = 400;
+/// Characters of the instruction that a checklist is made for.
+const INSTRUCTION: usize = 2000;
 /// The skills of FLASK.
 const SKILLS: usize = 12;
 /// Tokens that a short question may have.
@@ -203,6 +205,53 @@ pub(crate) fn wasm_native(bench: &Bench<'_>) -> Result<Report, Error> {
         wanted: Wanted::AtLeast(0.5),
     }];
     Ok(Report { title: "WebAssembly against the same kernels natively".to_owned(), notes, cases, ratios })
+}
+
+/// What a checklist costs before any model is asked.
+pub(crate) fn checklist(bench: &Bench<'_>) -> Result<Report, Error> {
+    const TIMES: usize = 20;
+    let mut native = bench.native(Some(1), &[])?;
+    let mut browser = bench.browser()?;
+    let described = browser.ask(&json!({ "do": "describe", "engine": "retort" }))?;
+    let question = json!({ "do": "checklist", "instruction": instruction(INSTRUCTION) });
+    // The first calls build what is built once; of a browser, they also let it compile what is hot.
+    let mut items = Value::Null;
+    for _ in 0..TIMES {
+        items = native.ask(&question)?["items"].clone();
+        let theirs = browser.ask(&question)?["items"].clone();
+        if theirs != items {
+            return Err(Error::Message(format!("{theirs} items in WebAssembly and {items} natively")));
+        }
+    }
+    let turns = [Turn::new("native", 0, question.clone()), Turn::new("WebAssembly", 1, question)];
+    let cases = take_turns(bench.rounds, &mut [&mut native, &mut browser], &turns)?;
+    let [ours, wasm] = &cases[..] else { return Err(lost()) };
+    let milliseconds = |name: &str, case: &Case, most| Ratio {
+        name: format!("milliseconds for {INSTRUCTION} characters: {name}"),
+        value: case.seconds() * 1e3,
+        wanted: Wanted::AtMost(most),
+    };
+    let ratios = vec![milliseconds("native", ours, 5.0), milliseconds("WebAssembly", wasm, 15.0)];
+    let notes = vec![format!(
+        "{}; the three skills, their items, requests and constraints: {items} items, warm",
+        text(&described, "browser")
+    )];
+    Ok(Report { title: "A checklist without a model".to_owned(), notes, cases, ratios })
+}
+
+/// A long instruction of so many characters, with constraints and requests all along.
+fn instruction(characters: usize) -> String {
+    const ASKS: [&str; 8] = [
+        "Write a report on the state of the town's bridges for readers who have never heard of it. ",
+        "Use at most 400 words and at least three headings, and give every section a short title. ",
+        "Name the five oldest bridges and say for each of them who built it and when. ",
+        "If a date is not known, say so and don't guess. ",
+        "Compare stone with steel in a Markdown table of two columns, and recommend one of them. ",
+        "Do not use the word \"collapse\" and avoid exclamation marks. ",
+        "Explain why the northern bridge was closed, what it would cost to open it again, and who should pay. ",
+        "End with the sentence \"Inspect them before winter.\" ",
+    ];
+    ASKS.concat().chars().cycle().take(characters).collect()
 }
 
 /// Cost against length.

@@ -90,16 +90,24 @@ const EXACT: &str = "exactly|precisely|exact|just|only|strictly|no more and no l
 const PLAIN: &str = "a total of|total of|a full|a good|a length of|the number of";
 
 fn qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
+    let (sort, length) = words.get(at)?.known.sort?;
+    Some((sort, (at + length).min(words.len())))
+}
+
+/// The words with which a qualifier begins: most tokens are none of them.
+const FIRST: &str = "at no a minimum min > ≥ upwards not never max up maximum < ≤ within without limited limit capped \
+    restricted confined nothing as anything cap upper inside under below fewer less shorter smaller lower just well strictly more \
+    over above longer exceeding exceed exceeds greater beyond in go goes larger surpass surpassing any about around roughly \
+    approximately approx ~ ≈ circa ca close nearly almost somewhere of some give very or exactly precisely exact only \
+    neither literally merely total the";
+
+pub(super) fn read_qualifier(words: Words<'_>, at: usize) -> Option<(Sort, usize)> {
+    if !words.is(at, FIRST) {
+        return None;
+    }
     let skip = |next: usize| {
-        let next = if words.is(next, ". :")
-            && words.is(next.saturating_sub(1), "max min approx ca maximum minimum length")
-        {
-            next + 1
-        } else {
-            next
-        };
-        // "at most about 50"
-        words.any(next, ABOUT).filter(|_| false).unwrap_or(next)
+        let is_short = words.is(next.saturating_sub(1), "max min approx ca maximum minimum length");
+        if words.is(next, ". :") && is_short { next + 1 } else { next }
     };
     // The longest that fits decides: "no more and no less than" against "no more".
     let lists = [
@@ -169,6 +177,11 @@ fn tolerance(words: Words<'_>, at: usize, of: u64) -> Option<(u64, usize)> {
 
 /// An amount at a place, from its first word on.
 pub(super) fn limit(words: Words<'_>, at: usize) -> Option<Amount> {
+    let amount = words.get(at)?.known.amount?;
+    Some(Amount { next: (at + amount.next).min(words.len()), ..amount })
+}
+
+pub(super) fn read_limit(words: Words<'_>, at: usize) -> Option<Amount> {
     if at >= words.len() {
         return None;
     }
@@ -259,6 +272,11 @@ const fn bounds(sort: Sort, value: u64) -> Limit {
 
 /// A thing that is named at a place, and where its name ends.
 pub(super) fn thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
+    let (thing, length) = words.get(at)?.known.thing?;
+    Some((thing, (at + length).min(words.len())))
+}
+
+pub(super) fn read_thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
     let unit = |unit, next| Some((Thing::Unit(unit), next));
     let sign = |text, next| Some((Thing::Sign(text), next));
     let low = words.low(at);
@@ -374,9 +392,8 @@ pub(super) fn thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
 
 /// A thing that is counted at a place, with up to two adjectives before its name.
 pub(super) fn counted(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
-    let mut name = at;
     // "of the following 3 sentences" is no count; adjectives are words that say nothing else.
-    for skipped in 0..4 {
+    for (name, skipped) in (at..).zip(0..4) {
         if let Some((found, next)) = thing(words, name) {
             // "Three French words" are words to learn, "three clear sentences" are a length.
             let is_length_of_words = matches!(found, Thing::Unit(Unit::Word | Unit::Character));
@@ -403,7 +420,6 @@ pub(super) fn counted(words: Words<'_>, at: usize) -> Option<(Thing, usize)> {
         {
             return None;
         }
-        name += 1;
     }
     None
 }
@@ -487,9 +503,9 @@ impl Reader<'_, '_, '_> {
                     return Scope::Part(which, unit);
                 }
             } else if !words.is(end, "a") || words.low(end) == "to" {
-                let is_each = !words.seq(end, "in the").is_some()
-                    && !words.seq(end, "in your").is_some()
-                    && !words.seq(end, "for the").is_some();
+                let is_each = words.seq(end, "in the").is_none()
+                    && words.seq(end, "in your").is_none()
+                    && words.seq(end, "for the").is_none();
                 if let Some(unit) = part_unit(words, next, list) {
                     if is_each {
                         return each(Some(unit));
@@ -556,7 +572,7 @@ impl Reader<'_, '_, '_> {
                 if let Some(unit) = named {
                     return each(Some(unit));
                 }
-                if words.is(at + 1, "of , under at no with in between about a being one must should has have having exactly over is may can needs limited roughly around up approximately containing has shorter longer single max maximum not more fewer less to consisting will only just") || words.number(at + 1).is_some() {
+                if words.is(at + 1, "of , under at no with in between about a being one must should has have having exactly over is may can needs limited roughly around up approximately containing has shorter longer single max maximum not more fewer less to consisting will only just") || limit(words, at + 1).is_some() {
                     return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
                 }
                 return Scope::Unknown;
@@ -565,6 +581,9 @@ impl Reader<'_, '_, '_> {
                 || is_in(low, "heading") && words.is(at.saturating_sub(1), "the its") && is_subject(words, at)
                 || is_in(low, "title headline") && is_subject(words, at) && !is_main_object(words, at)
             {
+                if own == Some(Unit::Heading) {
+                    continue;
+                }
                 return Scope::Part(Which::First, Unit::Heading);
             }
             // "Two paragraphs, the first with three sentences"
@@ -885,7 +904,6 @@ impl Reader<'_, '_, '_> {
             before,
             "this these those my our his her their its first last next top same other another previous following above given original $ € £ # page chapter opening both attached latest of_these existing current whose",
         ) && !(is_in(before, "its their") && !matches!(sort, Sort::Bare))
-            && !(before == "above" && false)
         {
             return false;
         }
@@ -1306,9 +1324,6 @@ impl Reader<'_, '_, '_> {
             return (near || words.is(at + 1, "notation formatting"))
                 .then_some((Thing::Unit(Unit::Formula), at + 1));
         }
-        if words.any(at, "quotation marks").is_some() && self.is_negated(at) {
-            return Some((Thing::Unit(Unit::Quotation), at + 2)).filter(|_| false);
-        }
         None
     }
 
@@ -1451,7 +1466,7 @@ impl Reader<'_, '_, '_> {
             start -= 1;
             steps += 1;
         }
-        words.is(start.saturating_sub(1), "as in use using with into format formatted include via through to produce make write give create return provide output present including add by list answer respond reply put just only but consist consists be contain summarise want need prefer preferably me us structure") && start > 0
+        words.is(start.saturating_sub(1), "as in use using with into format formatted include via through to produce make write give create return provide output present including add by list answer respond reply put or either just only but consist consists be contain summarise want need prefer preferably me us structure") && start > 0
             || start == 0
             || words.is_what(start - 1, What::Sign)
     }
@@ -1470,16 +1485,17 @@ impl Reader<'_, '_, '_> {
             (!is_in(words.back(at, 1), "each every per no") && self.is_format(at)).then_some((unit, at, next))
         });
         let Some(pending) = pending else { return };
-        if let Some((unit, at, next)) = kind {
-            if at > pending.from && at < pending.from + REACH * 2 {
-                if self.is_only(at) {
-                    self.push(Constraint::Only { what: unit }, at, next);
-                }
-                self.memory.list = Some(unit);
-                self.memory.unit = Some(unit);
-                self.push(Constraint::Count { what: unit, limit: pending.limit }, pending.from, next);
-                return;
+        if let Some((unit, at, next)) = kind
+            && at > pending.from
+            && at < pending.from + REACH * 2
+        {
+            if self.is_only(at) {
+                self.push(Constraint::Only { what: unit }, at, next);
             }
+            self.memory.list = Some(unit);
+            self.memory.unit = Some(unit);
+            self.push(Constraint::Count { what: unit, limit: pending.limit }, pending.from, next);
+            return;
         }
         if pending.is_list {
             self.memory.list = self.memory.list.or(Some(Unit::Item));

@@ -103,7 +103,6 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             if words.is(at + 1, "parser parsers library libraries schema schemas api apis syntax validator web parsing feed databases database editor serialisation serialization")
-                && !(words.low(at + 1) == "schema" && false)
             {
                 continue;
             }
@@ -113,6 +112,9 @@ impl Reader<'_, '_, '_> {
                 && end < at + 4
             {
                 end += 1;
+            }
+            if words.is(end, "or") && words.is(end + 1, "yaml xml toml html plain markdown prose") {
+                continue;
             }
             if self.is_negated(at) {
                 let constraint = Constraint::Json { place: Place::Whole, keys: Vec::new(), schema: None };
@@ -133,9 +135,11 @@ impl Reader<'_, '_, '_> {
                     Template::Keys(found) => keys = found,
                 }
                 end = next;
-            } else if let Some(quoted) = (end..end + 3).find(|at| words.is_what(*at, What::Quoted)) {
+            } else if let Some(quoted) = (end..end + 14).find(|at| words.is_what(*at, What::Quoted)) {
                 // "with "name" and "age" keys"
-                if words.is(end, "with containing that") {
+                let each = words.is(quoted - 1, "with containing having including")
+                    && words.is(quoted.saturating_sub(2), "each objects object one");
+                if words.is(end, "with containing that") && quoted < end + 3 || each {
                     let mut next = quoted;
                     let mut found = Vec::new();
                     while words.is_what(next, What::Quoted) || words.is(next, ", and") {
@@ -147,6 +151,9 @@ impl Reader<'_, '_, '_> {
                     if words.is(next, "key keys field fields properties as") {
                         keys = found;
                         end = next + 1;
+                    } else if each {
+                        keys = found;
+                        end = next;
                     }
                 }
             }
@@ -471,7 +478,7 @@ impl Reader<'_, '_, '_> {
                 columns.filter(|limit| header.is_empty() || *limit != Limit::Exactly(header.len() as u64));
             self.push(
                 Constraint::Table { header, columns, rows },
-                start.saturating_sub(1).min(at),
+                if is_in(before, "or and me us") { start } else { start.saturating_sub(1).min(at) },
                 to.min(words.len()),
             );
         }
@@ -571,11 +578,10 @@ impl Reader<'_, '_, '_> {
         }
         // "Output only the code", where the language stands elsewhere.
         for at in 0..words.len() {
-            if words.low(at) == "code" && self.asks(at) && !self.is_used(at) && (self.is_only(at) || words.is(at + 1, "only") || words.any(at + 1, "and nothing else|, nothing else|, no explanation|, no explanations|, no comments or explanation").is_some()) && !words.is(at + 1, "block blocks snippet snippets") && !self.is_negated(at) {
-                if let (Some(first), Some(last)) = (words.get(at.saturating_sub(1)), words.get(at)) {
+            if words.low(at) == "code" && self.asks(at) && !self.is_used(at) && (self.is_only(at) || words.is(at + 1, "only") || words.any(at + 1, "and nothing else|, nothing else|, no explanation|, no explanations|, no comments or explanation").is_some()) && !words.is(at + 1, "block blocks snippet snippets") && !self.is_negated(at)
+                && let (Some(first), Some(last)) = (words.get(at.saturating_sub(1)), words.get(at)) {
                     self.memory.has_code_block = Some((Place::Whole, first.range.start..last.range.end));
                 }
-            }
             let is_block =
                 words.any(at, "code block|codeblock|fenced block|code fence|code blocks").is_some();
             if is_block
@@ -611,9 +617,9 @@ impl Reader<'_, '_, '_> {
                 words.any(at, "markdown headings|markdown heading|headings|heading|headers|header|markdown headers|subheadings|atx headings|section headings")
             };
             let level = if words.low(at) == "level" {
-                words.number(at + 1).map(|(level, next)| (level, next))
+                words.number(at + 1)
             } else if words.is(at, "h1 h2 h3 h4 h5 h6 h1s h2s h3s h4s h5s h6s") {
-                words.low(at).bytes().nth(1).map(|digit| (u64::from(digit - b'0'), at + 1))
+                words.low(at).as_bytes().get(1).map(|digit| (u64::from(digit - b'0'), at + 1))
             } else if let Some(nth) =
                 super::token::ordinal(words.low(at)).or(if words.is(at, "top") { Some(1) } else { None })
             {
@@ -696,7 +702,7 @@ impl Reader<'_, '_, '_> {
     fn titles(&self, at: usize) -> Option<(Vec<String>, usize)> {
         let words = self.words;
         let mut next = at;
-        while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading reads that says saying should be must are ( following names and as exactly heading in this order —") {
+        while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading reads that says saying should be must are ( following names and as exactly heading in this order — for on covering") {
             next += 1;
         }
         let mut found = Vec::new();
@@ -716,7 +722,7 @@ impl Reader<'_, '_, '_> {
                 }
                 while next < start + 6
                     && (words.is_word(next) || words.low(next) == "&")
-                    && !(words.is(next, "and or") && !(is_capital(next + 1) && false))
+                    && !words.is(next, "and or")
                     && !words.is(next, "in with each then")
                 {
                     next += 1;
@@ -1017,6 +1023,10 @@ impl Reader<'_, '_, '_> {
                 at += 1;
                 continue;
             }
+            if !words.is(at, "in all lowercase lower only entirely lowercase small be completely uppercase upper capital capitals block fully title caps capitalisation capitalization capitalized capitalised") {
+                at += 1;
+                continue;
+            }
             let negated = || self.is_negated(at);
             // Bans of one kind of letters.
             let ban = |list: &str| {
@@ -1035,10 +1045,8 @@ impl Reader<'_, '_, '_> {
                 Some((Case::Lower, end, negated()))
             } else if let Some(end) = words.any(at, UPPER) {
                 Some((Case::Upper, end, negated()))
-            } else if let Some(end) = words.any(at, TITLE) {
-                Some((Case::Title, end, negated()))
             } else {
-                None
+                words.any(at, TITLE).map(|end| (Case::Title, end, negated()))
             };
             let Some((case, end, is_not)) = found else {
                 at += 1;
@@ -1085,7 +1093,7 @@ impl Reader<'_, '_, '_> {
                 return true;
             }
             if words.is(index, "word words name names acronym acronyms term terms keyword keywords phrase letter variables constants heading's author surname button keys key warning headers labels label initial proper header identifiers filename filenames") {
-                return !(words.is(index, "letter") && false);
+                return true;
             }
             if words.is_what(index, What::Sign) {
                 break;
@@ -1333,6 +1341,9 @@ pub(super) fn across(_instruction: &Instruction<'_>, found: &mut Vec<Extracted>,
     let tabled = found.iter().position(|one| {
         matches!(one.constraint, Constraint::Csv { place: Place::Whole, .. } | Constraint::Table { .. })
     });
+    let starts = |index: Option<usize>| index.and_then(|index| found.get(index)).map(|one| one.passage.start);
+    // "A table and a list of three items" are two things.
+    let items = items.filter(|_| starts(items) < starts(tabled));
     if let Some(table) = tabled {
         let mut limit = memory
             .things

@@ -39,7 +39,7 @@ const IMPERATIVES: &str = "have write compose draft create make give provide lis
     order label tag capitalise capitalize type spell capture pen craft formulate phrase express offer share teach illustrate \
     elaborate clarify break address cover focus talk speak go try remember note finally also then first next now only just \
     simply always fit cut reduce trim stay drop exclude refrain wrap lead begin derive solve calculate compute find identify \
-    prove turn change correct proofread fix edit improve polish jot bullet tabulate typeset hold ditch crown round top lay \
+    prove turn change correct proofread fix edit improve polish jot tabulate typeset hold ditch crown round top lay \
     set fill complete supply deliver submit send reformat post announce warn remind greet welcome respond echo copy propose \
     brainstorm picture rhyme sketch map chart draw build construct code implement debug document";
 
@@ -114,10 +114,10 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     }
     // An opening such as "In one sentence," stands before the question.
     let mut asked = at;
-    if is_in(first, "in using with within under at as for") || words.number(at).is_some() {
-        if let Some(comma) = (at..end.min(at + 14)).find(|at| words.is(*at, ", :")) {
-            asked = comma + 1;
-        }
+    if (is_in(first, "in using with within under at as for") || words.number(at).is_some())
+        && let Some(comma) = (at..end.min(at + 14)).find(|at| words.is(*at, ", :"))
+    {
+        asked = comma + 1;
     }
     let opener = words.low(asked);
     let is_contracted = is_in(opener, "what's who's where's how's");
@@ -142,16 +142,30 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
             verb,
             "need want like expect require prefer request ask looking after appreciate love insist",
         );
-        let own = words.low(verb + 1) == "to" && !words.is(verb + 2, "see get have receive ask request hear");
+        let lifts = words.is(verb, "need require expect insist")
+            && (at + 1..verb).any(|at| words.is(at, "don't not never"));
+        let own = lifts
+            || words.low(verb + 1) == "to" && !words.is(verb + 2, "see get have receive ask request hear");
         if !wants || own || (first == "i've" || first == "we've") {
             tell(at, end);
         }
         return;
     }
-    if is_in(first, IMPERATIVES) && !(first == "note" && words.is(at + 1, "that")) {
+    let is_noun = words.is(at + 1, "is are should must has was were can may cannot needs shall will");
+    if is_in(first, IMPERATIVES) && !is_noun && !(first == "note" && words.is(at + 1, "that")) {
         return;
     }
     // A statement: does it speak of the response?
+    // "Bullet points are optional", "emojis are allowed": permissions.
+    let has = |list: &str| (at..end.min(at + 14)).any(|at| words.is(at, list));
+    if has("is are be")
+        && (has("optional unnecessary welcome acceptable fine okay ok")
+            && !has("not isn't aren't must should")
+            || has("allowed permitted") && !has("not no only aren't isn't never neither nor"))
+    {
+        tell(at, end);
+        return;
+    }
     // "Emojis are not allowed": a rule, whatever it is about.
     if (at..end.min(at + 14))
         .any(|at| words.is(at, "allowed forbidden banned prohibited permitted unwelcome"))
@@ -168,7 +182,16 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
             "is are was were has have had can could may might must should shall will needs need does do did contains consists cannot won't wouldn't isn't aren't wasn't ought got went gets gives takes uses lets",
         ) || is_in(words.low(*at), REPORTS) && *at > start
     });
-    let Some(verb) = verb else { return };
+    let Some(verb) = verb else {
+        // "My essay begins with …"
+        if is_in(first, "my our his her their") {
+            tell(at, end);
+        }
+        return;
+    };
+    if verb == at {
+        return;
+    }
     if (at..verb).any(|at| words.is(at, ",")) && words.number(at).is_some() {
         return;
     }
@@ -186,7 +209,7 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
         return;
     }
     let speaks_of_response =
-        names("it you your u each every no all there everything nothing neither this these only")
+        names("it that you your u each every no all there everything nothing neither this these only")
             || names(RESPONSES)
                 && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
     let is_past = is_in(low, "was were had did got went wasn't")
@@ -249,7 +272,10 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
         let before = words.back(at, 1);
         let counts = || {
             count::limit(words, at + 1).is_some_and(|limit| {
-                count::counted(words, limit.next).is_some() || words.low(limit.next) == "%"
+                let counted = count::counted(words, limit.next);
+                let is_told =
+                    low == "about" && counted.is_some_and(|(_, next)| words.is(next, "that which who whose"));
+                counted.is_some() && !is_told || words.low(limit.next) == "%"
             })
         };
         let next = match low {
@@ -286,9 +312,15 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
                 Some(Mood::Told)
             }
             "necessarily" | "optional" | "optionally" => Some(Mood::Told),
+            "necessary" | "required" | "needed" if is_in(before, "not isn't aren't") => Some(Mood::Told),
             "need" if before == "no" => Some(Mood::Told),
             "worry" if is_in(before, "don't not dont never") => Some(Mood::Told),
-            "feel" if words.low(at + 1) == "free" => Some(Mood::Told),
+            "feel"
+                if words
+                    .is(at + 1, "free obliged obligated bound compelled pressured restricted limited") =>
+            {
+                Some(Mood::Told)
+            }
             "fine" | "ok" | "okay" | "alright" | "welcome" | "acceptable"
                 if is_in(before, "it's is that's are be you're totally perfectly") =>
             {
@@ -301,10 +333,9 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
                 let is_limit = (at + 1..words.len().min(at + 8)).any(|at| {
                     words.is(at, "most to than maximum max only not never no neither") || words.is(at, "up")
                 });
-                let asks = words.back(at, 2).is_empty() && words.is(at, "can could") && false;
-                (!is_limit && !asks).then_some(Mood::Told)
+                (!is_limit).then_some(Mood::Told)
             }
-            "unlike" | "like" if low == "unlike" => Some(Mood::Told),
+            "unlike" => Some(Mood::Told),
             _ => None,
         };
         if let Some(next) = next {
@@ -338,8 +369,12 @@ fn relative(words: Words<'_>, at: usize, mood: Option<Mood>) -> Option<Mood> {
         let noun = words.back(at, 2);
         return if is_in(noun, RESPONSES) || mood.is_none() { None } else { mood };
     }
+    // "Where a boss demands …" tells what happens in a story.
+    if low == "where" && !words.is(at + 1, "each every the no all") {
+        return Some(Mood::Told);
+    }
     if is_in(before, RESPONSES) || before.is_empty() || before == "," {
-        return None;
+        return (mood == Some(Mood::Topic)).then_some(Mood::Told);
     }
     if low == "that"
         && is_in(before, "ensure sure make see check note so such remember say ensuring but and is be")

@@ -248,6 +248,17 @@ impl<'t> Reader<'_, 't, '_> {
             let mood = self.mood(at);
             let is_label =
                 at == 0 && words.is(0, "keywords forbidden banned required words mandatory taboo phrases");
+            // "Why you should avoid the word …" is a topic.
+            if mood == Mood::Topic
+                && is_in(
+                    words.back(at, 1),
+                    "should must to can you we they people i would could may not never",
+                )
+                && !is_label
+            {
+                at += 1;
+                continue;
+            }
             // "Stay away from the word …", "steer clear of …"
             let is_away = words.is(at, "from") && words.is(at.saturating_sub(1), "away")
                 || words.is(at, "of") && words.is(at.saturating_sub(1), "clear free instead")
@@ -334,7 +345,9 @@ impl<'t> Reader<'_, 't, '_> {
         // "Write", "have" and "with" name a text only together with a noun.
         if kind.is_none()
             && is_in(verb, "write have has having with name repeat or nor no")
-            && !(is_in(verb, "no write") && words.is_what(at + 1, What::Quoted) && self.is_negated(at + 1))
+            && !(is_in(verb, "no write")
+                && words.is_what(at + 1, What::Quoted)
+                && (self.is_negated(at + 1) || self.times(at + 2).is_some()))
         {
             return None;
         }
@@ -408,7 +421,7 @@ impl<'t> Reader<'_, 't, '_> {
             .map(|text| Constraint::Phrase { text, limit, inside_words: inside, case_sensitive: false })
             .collect();
         let (from, to) = (at, end.max(operands.next));
-        if (operands.is_either || one_of) && of.len() > 1 && !is_banned {
+        if (operands.is_either || one_of) && of.len() > 1 && !is_banned && !negated {
             self.in_part(Constraint::Any { of }, from, to);
         } else {
             for constraint in of {
@@ -548,9 +561,10 @@ impl<'t> Reader<'_, 't, '_> {
             } else if modal && words.is(verb, "banned forbidden prohibited taboo avoided off excluded omitted disallowed out") {
                 negated = !negated;
                 limit_end = verb + 1;
-            } else if modal && negated && words.is(verb, "allowed permitted welcome") {
-                limit_end = verb + 1;
-            } else if modal && words.is(verb, "required mandatory obligatory compulsory") {
+            } else if modal
+                && (negated && words.is(verb, "allowed permitted welcome")
+                    || words.is(verb, "required mandatory obligatory compulsory"))
+            {
                 limit_end = verb + 1;
             } else {
                 continue;
@@ -906,9 +920,8 @@ impl<'t> Reader<'_, 't, '_> {
             let negated = words.is(next, "not") || (noun..next).any(|at| words.is(at, "not never"));
             let bare = words.is(next - 1, "word words")
                 || words.is(noun, "word") && self.text(next).starts_with(char::is_uppercase);
-            let text = if words.is_what(next, What::Quoted) {
-                self.text(next).to_owned()
-            } else if bare && words.is_word(next) && !negated && !words.is(next + 1, "of") {
+            let is_bare = bare && words.is_word(next) && !negated && !words.is(next + 1, "of");
+            let text = if words.is_what(next, What::Quoted) || is_bare {
                 self.text(next).to_owned()
             } else {
                 continue;
@@ -1135,12 +1148,16 @@ impl<'t> Reader<'_, 't, '_> {
 
     fn choices(&mut self) {
         let words = self.words;
-        let only = (0..words.len()).any(|at| {
+        let only = || {
+            (0..words.len()).any(|at| {
             words.any(at, "only|just|nothing else|nothing but|no explanation|simply|single word|one word|without explanation|no other text|solely|nothing more|without any explanation|no justification").is_some()
-        });
-        let goes_on = (0..words.len()).any(|at| {
+        })
+        };
+        let goes_on = || {
+            (0..words.len()).any(|at| {
             words.any(at, "then explain|then justify|then give|and explain|and say why|followed by|and justify|and give|then say|and why|with a reason|and then|and tell|then add|then elaborate|with an explanation|with a short explanation|before explaining|then describe").is_some()
-        });
+        })
+        };
         // "Is water wet? Yes or no."
         if words.len() >= 3
             && self.asks(0)
@@ -1161,7 +1178,11 @@ impl<'t> Reader<'_, 't, '_> {
                 at += 1;
                 continue;
             }
-            if let Some(next) = self.choice(at, only, goes_on) {
+            if !words.is(at, "answer respond reply output return say answers state print write response should be start begin classify label rate categorise categorize mark tag judge sort assign decide determine grade identify pick choose select recommend options labels categories choices classes") {
+                at += 1;
+                continue;
+            }
+            if let Some(next) = self.choice(at, only(), goes_on()) {
                 at = next.max(at + 1);
             } else {
                 at += 1;
@@ -1177,20 +1198,19 @@ impl<'t> Reader<'_, 't, '_> {
         );
         if answers {
             let mut next = at + 1;
-            while next < at + 9 && words.is(next, "exactly precisely only just simply with either by using the word words a single one , be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
+            while next < at + 9 && self.text(next) != "A" && words.is(next, "exactly precisely only just simply with either by using the word words a single one , be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
                 next += 1;
             }
             if words.is(at, "response should be start begin write") && next == at + 1 && !words.is(at, "be") {
                 return None;
             }
             // "Answer with one of: A, B, C"
-            if let Some(list) = words.any(next, "of :|of the following :|of these :|of|of the following|of these|of the words|from :|of these words :|of the following words :|of these options :|of the following options :|of the options|of the labels|of these labels :|of the following labels :|of the words :") {
-                if let Some((options, end)) = self.options(list).filter(|(options, _)| words.low(list - 1) == ":" || words.is_what(list, What::Quoted) && options.len() > 1) {
+            if let Some(list) = words.any(next, "of :|of the following :|of these :|of|of the following|of these|of the words|from :|of these words :|of the following words :|of these options :|of the following options :|of the options|of the labels|of these labels :|of the following labels :|of the words :")
+                && let Some((options, end)) = self.options(list).filter(|(options, _)| words.low(list - 1) == ":" || words.is_what(list, What::Quoted) && options.len() > 1) {
                     let place = if goes_on { Place::Start } else { Place::Whole };
                     self.push(Constraint::Choice { options, place }, at, end);
                     return Some(end);
                 }
-            }
             let (options, mut end) = self.options(next)?;
             let quoted = words.is_what(next, What::Quoted);
             let pair = options.iter().all(|option| is_in(&option.to_lowercase(), "yes no true false maybe agree disagree unsure unknown pass fail correct incorrect right wrong valid invalid spam ham guilty positive negative neutral approve reject accept approved rejected male female real fake up down left right buy sell hold odd even safe unsafe for against both neither depends heads tails high medium low"))

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::count::{self, Amount, Sort, Thing};
 use crate::instruction::{Instruction, Kind, Sentence, is_in};
 
 /// What a token is.
@@ -32,10 +33,30 @@ pub(super) struct Token {
     pub(super) inner: Range<usize>,
     /// Whether a hyphen, or nothing at all, stands between it and the token before it.
     pub(super) is_glued: bool,
+    /// What begins here, read once: many matchers ask for it.
+    pub(super) known: Known,
+}
+
+/// What begins at a token, each with the number of its tokens.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Known {
+    /// A thing that can be counted.
+    pub(super) thing: Option<(Thing, usize)>,
+    /// Words before a number.
+    pub(super) sort: Option<(Sort, usize)>,
+    /// A number with the words that make it a limit; `next` is a number of tokens.
+    pub(super) amount: Option<Amount>,
 }
 
 fn sign(range: Range<usize>, text: &str, is_glued: bool) -> Token {
-    Token { what: What::Sign, low: text.to_owned(), inner: range.clone(), range, is_glued }
+    Token {
+        what: What::Sign,
+        low: text.to_owned(),
+        inner: range.clone(),
+        range,
+        is_glued,
+        known: Known::default(),
+    }
 }
 
 /// The tokens of one sentence.
@@ -60,6 +81,7 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
                 range: span.range.clone(),
                 inner: span.inner.clone(),
                 is_glued,
+                known: Known::default(),
             });
             at = span.range.end.max(at + 1);
             continue;
@@ -81,6 +103,7 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
                         inner: range.clone(),
                         range: at..at + digits,
                         is_glued: touches,
+                        known: Known::default(),
                     });
                     at += digits;
                 }
@@ -91,6 +114,7 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
                         inner: range.clone(),
                         range,
                         is_glued: touches,
+                        known: Known::default(),
                     });
                     at += length;
                 }
@@ -127,7 +151,33 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
             at += length;
         }
     }
+    know(&mut found);
     found
+}
+
+/// Reads what begins at each token: things first, since amounts look for them.
+fn know(tokens: &mut [Token]) {
+    for at in 0..tokens.len() {
+        let words = Words { tokens };
+        let thing = count::read_thing(words, at).map(|(thing, next)| (thing, next - at));
+        if let Some(token) = tokens.get_mut(at) {
+            token.known.thing = thing;
+        }
+    }
+    // A qualifier may stand before another one.
+    for at in (0..tokens.len()).rev() {
+        let sort = count::read_qualifier(Words { tokens }, at).map(|(sort, next)| (sort, next - at));
+        if let Some(token) = tokens.get_mut(at) {
+            token.known.sort = sort;
+        }
+    }
+    for at in 0..tokens.len() {
+        let amount =
+            count::read_limit(Words { tokens }, at).map(|amount| Amount { next: amount.next - at, ..amount });
+        if let Some(token) = tokens.get_mut(at) {
+            token.known.amount = amount;
+        }
+    }
 }
 
 /// The length of the word that a text begins with: letters, digits, apostrophes between them, the full stops of "P.S.",
@@ -277,10 +327,20 @@ impl<'s> Words<'s> {
 
     /// The first of several sequences, with `|` between them, that stands at a place: where it ends.
     pub(super) fn any(&self, at: usize, sequences: &str) -> Option<usize> {
-        if at >= self.tokens.len() {
-            return None;
+        let first = self.low(at).as_bytes().first()?;
+        let bytes = sequences.as_bytes();
+        let mut start = 0;
+        while start < bytes.len() {
+            let rest = bytes.get(start..).unwrap_or_default();
+            let length = rest.iter().position(|byte| *byte == b'|').unwrap_or(rest.len());
+            if rest.first() == Some(first)
+                && let Some(next) = self.seq(at, sequences.get(start..start + length).unwrap_or_default())
+            {
+                return Some(next);
+            }
+            start += length + 1;
         }
-        sequences.split('|').find_map(|words| self.seq(at, words))
+        None
     }
 
     /// Whether one of several sequences ends just before a place.

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use retort_checklist::Wanted;
 use retort_judge::{NoObserver, Request, Wording, judge};
 use retort_lm::cpu::CpuBackend;
 use retort_lm::gpu::GpuBackend;
@@ -58,6 +59,8 @@ enum Ask {
         #[serde(default)]
         gpu: bool,
     },
+    /// A checklist made for an instruction without a model, once: `{seconds, items}`.
+    Checklist { instruction: String },
     /// The GPU's rate at a plain matrix product in f32: `{seconds, flops_per_second, kernel, size}`.
     GpuRate,
 }
@@ -130,6 +133,7 @@ impl Contender {
                 };
                 loaded.measure(&tokens)
             }
+            Ask::Checklist { instruction } => Ok(checklist(&instruction)),
             Ask::GpuRate => gpu_rate::measure(),
         }
     }
@@ -145,6 +149,14 @@ impl Contender {
             }
         }
     }
+}
+
+fn checklist(instruction: &str) -> Value {
+    let start = Instant::now();
+    // As the page does: what the instruction needs chooses the skills that get items.
+    let skills = retort_annotate::annotate(instruction).skills;
+    let checklist = retort_checklist::generate(&Wanted { skills: &skills, ..Wanted::of(instruction) });
+    json!({ "seconds": start.elapsed().as_secs_f64(), "items": checklist.items.len() })
 }
 
 fn first(rubrics: usize) -> Vec<Rubric> {

@@ -42,6 +42,7 @@ impl Labels {
         let in_record = object.get("input").and_then(|input| input.get("prompt_sha256"));
         let prompt = in_record
             .or_else(|| object.get("prompt_sha256"))
+            .or_else(|| object.get("instruction_sha256"))
             .and_then(Value::as_str)
             .map(str::to_ascii_lowercase)
             .or_else(|| text.map(sha256_hex));
