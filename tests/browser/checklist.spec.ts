@@ -4,8 +4,8 @@ import type { Locator, Page } from "@playwright/test";
 import { done, expect, fill, open, press, ready, test } from "./fixtures.ts";
 
 const PROMPT = "Name the three primary colours of light in at most 20 words. Say what they make together.";
-/** 24 words: the last four are beyond the limit. */
-const LONG = "The primary colours of light are red, green and blue, and when all three are mixed at full strength they make <b>white</b> light, always.";
+/** 25 words: the last five, from "make" on, are beyond the limit. */
+const LONG = "The primary colours of light are red, green and blue, and when all three are mixed at full strength they make bright white light, always.";
 const REFERENCE = "Red, green and blue are the primary colours of light. Together they make white.";
 const CONSTRAINT = "[data-testid=item][data-origin=constraint]";
 
@@ -60,7 +60,7 @@ test("what code verifies is shown in the text that was judged", async ({ page, g
 
   await expect(page.getByTestId("row")).toHaveCount(0);
   const found = page.locator("[data-testid=found-item][data-state=not_met]").first();
-  await expect(found).toContainText("24");
+  await expect(found).toContainText("25 words");
   await expect(found.locator(".decider")).toHaveText("Verified");
   await expect(found).toContainText("Not met.");
   // The field may be changed by now: the evidence is of what was judged.
@@ -70,10 +70,8 @@ test("what code verifies is shown in the text that was judged", async ({ page, g
   await expect(page.getByTestId("judged-text")).toHaveText(LONG);
   const marked = await page.getByTestId("judged-text").locator("mark").allInnerTexts();
   expect(marked.length).toBeGreaterThan(0);
-  expect(marked.join(" ")).toMatch(/white<\/b> light, always\.?$/);
-  expect(marked.join(" ")).not.toContain("primary");
+  expect(marked.join(" ")).toMatch(/^make bright white light, ?always\.?$/);
   await expect(page.getByTestId("live")).toContainText("marked. The first:");
-  await expect(page.getByTestId("judged-text").locator("b")).toHaveCount(0);
   await found.getByRole("button", { name: /^Hide the evidence/ }).click();
   await expect(page.getByTestId("judged-text").locator("mark")).toHaveCount(0);
 
@@ -97,7 +95,11 @@ test("an item is edited in place, and its words outlive the prompt", async ({ pa
   const id = await item.getAttribute("data-item");
   const original = await item.locator(".item-question").innerText();
   // By keyboard: the words have the focus at once, Escape closes and gives it back.
-  await edit(item).focus();
+  await item.getByRole("checkbox").focus();
+  await page.keyboard.press("Tab");
+  await expect(edit(item)).toBeFocused();
+  // Whoever comes by keyboard is shown the passage that it was made from.
+  await expect(item.locator(".item-passage")).toBeVisible();
   await page.keyboard.press("Enter");
   const words = item.getByRole("textbox", { name: "Question" });
   await expect(words).toBeFocused();
@@ -207,6 +209,7 @@ test("the annotation is a person's to change, and chooses the skills", async ({ 
   await ask(page);
   const annotation = page.getByTestId("annotation");
   await expect(annotation.getByLabel("Skill 3")).toBeVisible();
+  // Skills that this prompt does not call for, so that they are free to be chosen.
   await annotation.getByLabel("Skill 1").selectOption("insightfulness");
   await expect(page.getByTestId("annotated-by")).toHaveText("Set by you");
   // Reordering and removing by keyboard; the focus goes on with the skill.
@@ -221,10 +224,12 @@ test("the annotation is a person's to change, and chooses the skills", async ({ 
   await expect(annotation.getByLabel("Skill 3")).toBeFocused();
   await annotation.getByLabel("Skill 3").selectOption("harmlessness");
 
+  // A domain stands once, so that what the words said goes first.
+  const second = annotation.getByRole("combobox", { name: "Second domain", exact: true });
+  if (await second.isVisible()) await annotation.getByRole("button", { name: "Remove the second domain" }).click();
   await annotation.getByRole("combobox", { name: "Domain", exact: true }).selectOption("culture");
   await annotation.getByLabel("Part of the domain").selectOption("music");
-  const second = annotation.getByRole("combobox", { name: "Second domain", exact: true });
-  if (!(await second.isVisible())) await annotation.getByRole("button", { name: "Add a second domain" }).click();
+  await annotation.getByRole("button", { name: "Add a second domain" }).click();
   await second.selectOption("coding");
   await annotation.getByRole("combobox", { name: "Difficulty", exact: true }).selectOption("expert_level");
 
@@ -357,7 +362,7 @@ test("markup in prompts, files and responses is only text (P4)", async ({ page, 
   const own = page.locator("[data-testid=item][data-origin=person]");
   await own.getByRole("textbox", { name: "Question" }).fill(`Does it say ${hostile}?`);
   await judge(page);
-  for (const show of await page.getByRole("button", { name: /^Show the evidence/ }).all()) await show.click();
+  for (const show of await page.locator("[id^=show-]").all()) await show.click();
   for (const details of await page.getByTestId("findings").getByRole("button", { name: /^Details of/ }).all()) await details.click();
   await expect(page.getByTestId("judged-text")).toContainText(hostile);
   await expect(page.getByTestId("findings")).toContainText(`Does it say ${hostile}?`);

@@ -43,9 +43,9 @@ export default defineConfig({
   reporter: [["list"]],
   use: { viewport: { width: 1280, height: 900 }, trace: "retain-on-failure", acceptDownloads: true },
   projects: [
-    // Storage, downloads and accessibility do not depend on where the model runs; on an emulated GPU every page
-    // takes a while to be ready.
-    { name: "webgpu", testIgnore: ["accessibility.spec.ts", "model.spec.ts"], timeout: 120_000, use: { launchOptions: { executablePath: chromium, args: [...QUIET, "--enable-unsafe-webgpu"] } } },
+    // Storage, downloads, accessibility and checklists do not depend on where the model runs; on an emulated GPU every
+    // page takes a while to be ready.
+    { name: "webgpu", testIgnore: ["accessibility.spec.ts", "checklist.spec.ts", "model.spec.ts"], timeout: 120_000, use: { launchOptions: { executablePath: chromium, args: [...QUIET, "--enable-unsafe-webgpu"] } } },
     { name: "cpu", use: { launchOptions: { executablePath: chromium, args: [...QUIET, "--disable-gpu"] } } },
   ],
   webServer: FAKE

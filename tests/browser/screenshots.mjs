@@ -52,7 +52,7 @@ for (const width of [360, 900, 1440]) {
     await page.getByTestId("row").nth(1).getByRole("button").click();
     await page.getByText("Add a rubric of your own").click();
     await page.getByText("Details and storage").click();
-    await page.locator(".model input[type=file]").setInputFiles({ name: "holiday.gguf", mimeType: "", buffer: Buffer.from("\x89PNG\r\n") });
+    await page.getByTestId("model-file").first().setInputFiles({ name: "holiday.gguf", mimeType: "", buffer: Buffer.from("\x89PNG\r\n") });
     await page.getByTestId("error").waitFor();
     await shoot("error");
     await page.close();

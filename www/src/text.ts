@@ -149,6 +149,7 @@ export const text = {
     conditionHint: "The item applies only if this holds, such as “the customer asks for a refund”.",
     conditionOf: (condition: string) => `only if ${condition}`,
     passage: "Made from",
+    from: (passage: string) => `from “${passage}”`,
     restore: "Back to the original",
     delete: "Delete",
     deleted: (question: string) => `Deleted: ${question}`,

@@ -1,5 +1,5 @@
 /** The words that spoke for a skill, a domain or a difficulty, in an order for reading. Pure. */
-import type { AnnotationEvidence, Vocabulary } from "./types";
+import type { Annotation, AnnotationEvidence, Vocabulary } from "./types";
 
 export interface Reason {
   /** As they stand in the prompt, or a property of the whole. */
@@ -21,7 +21,8 @@ export interface Reasons {
 const MOST = 6;
 const LONGEST = 60;
 
-export function reasonsOf(evidence: AnnotationEvidence[], vocabulary: Vocabulary): Reasons[] {
+/** In the annotation's order: skills, domains, difficulty. */
+export function reasonsOf({ skills, domains }: Annotation, evidence: AnnotationEvidence[], vocabulary: Vocabulary): Reasons[] {
   const groups = new Map<string, Reasons>();
   for (const piece of evidence) {
     const name = nameOf(piece, vocabulary);
@@ -34,8 +35,12 @@ export function reasonsOf(evidence: AnnotationEvidence[], vocabulary: Vocabulary
     if (words === "" || known || group.reasons.length === MOST) continue;
     group.reasons.push({ words, quoted: piece.range.start < piece.range.end, reason: piece.reason });
   }
-  const order: Reasons["part"][] = ["skill", "domain", "difficulty"];
-  return [...groups.values()].filter((group) => group.reasons.length > 0).sort((a, b) => order.indexOf(a.part) - order.indexOf(b.part));
+  const named = [
+    ...skills.map((id) => vocabulary.skills.find((skill) => skill.id === id)?.name),
+    ...domains.map(({ domain }) => vocabulary.domains.find(({ id }) => id === domain)?.name),
+    "",
+  ];
+  return [...groups.values()].filter((group) => group.reasons.length > 0).sort((a, b) => named.indexOf(a.name) - named.indexOf(b.name));
 }
 
 function nameOf(piece: AnnotationEvidence, { skills, domains }: Vocabulary): string {

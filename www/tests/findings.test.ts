@@ -3,7 +3,7 @@ import { hardMean, meansOf, skillsMean } from "../src/compare";
 import { outcomeOf, segmentsOf, tallyOf } from "../src/findings";
 import { INITIAL, reduce, type ItemRow, type State } from "../src/state";
 import { progressOf, standingOf } from "../src/standing";
-import type { AnnotationEvidence, ChecklistItem, ItemVerdict, JudgeRecord, Rubric, RubricVerdict, Verdict, Vocabulary } from "../src/types";
+import type { Annotation, AnnotationEvidence, ChecklistItem, ItemVerdict, JudgeRecord, Rubric, RubricVerdict, Verdict, Vocabulary } from "../src/types";
 import { reasonsOf } from "../src/why";
 
 const item = (id: string, more: Partial<ChecklistItem> = {}): ChecklistItem => ({ id, question: `${id}?`, origin: "request", ...more });
@@ -164,18 +164,21 @@ describe("ways to judge, side by side", () => {
 
 describe("why", () => {
   const vocabulary = {
-    skills: [{ id: "insightfulness", name: "Insightfulness", ability: "" }], domains: [{ id: "history", name: "History", subdomains: [], variant: "general" }], difficulties: [],
+    skills: [{ id: "readability", name: "Readability", ability: "" }, { id: "insightfulness", name: "Insightfulness", ability: "" }], domains: [{ id: "history", name: "History", subdomains: [], variant: "general" }], difficulties: [],
   } as Vocabulary;
   const seen = (words: string, reason: string, at = 1) => ({ range: { start: 0, end: at }, words, reason, weight: 1 });
-  it("names each thing's words once, skills before domains before the difficulty", () => {
+  it("names each thing's words once, in the annotation's order", () => {
+    const annotation: Annotation = { skills: ["insightfulness", "readability"], domains: [{ domain: "history", subdomain: null }], difficulty: null, by: "code" };
     const evidence: AnnotationEvidence[] = [
       { ...seen("long  words", "make it harder", 0), for: "difficulty" },
+      { ...seen("table", "asks for an order"), for: "skill", what: "readability" },
       { ...seen("Rome", "is a place of history"), for: "domain", what: { domain: "history", subdomain: null } },
       { ...seen("Imagine", "asks for ideas"), for: "skill", what: "insightfulness" },
       { ...seen("Imagine", "asks for ideas"), for: "skill", what: "insightfulness" },
     ];
-    expect(reasonsOf(evidence, vocabulary)).toEqual([
+    expect(reasonsOf(annotation, evidence, vocabulary)).toEqual([
       { part: "skill", name: "Insightfulness", reasons: [{ words: "Imagine", quoted: true, reason: "asks for ideas" }] },
+      { part: "skill", name: "Readability", reasons: [{ words: "table", quoted: true, reason: "asks for an order" }] },
       { part: "domain", name: "History", reasons: [{ words: "Rome", quoted: true, reason: "is a place of history" }] },
       { part: "difficulty", name: "", reasons: [{ words: "long words", quoted: false, reason: "make it harder" }] },
     ]);

@@ -202,7 +202,7 @@ function Why({ reading, vocabulary }: { reading: Reading; vocabulary: Vocabulary
   const open = useSignal(false);
   const { annotation, evidence } = reading.asks.value;
   if (annotation?.by !== "code") return null;
-  const found = reasonsOf(evidence, vocabulary);
+  const found = reasonsOf(annotation, evidence, vocabulary);
   if (found.length === 0) return null;
   return (
     <details class="more why" open={open.value} onToggle={(event) => (open.value = event.currentTarget.open)}>

@@ -175,12 +175,14 @@ function Item({ listed, reading, vocabulary, open }: ItemProps) {
         <div class="item-text">
           <span class={item.question.trim() === "" ? "item-question hint" : "item-question"} dir="auto" title={item.passage}>{question}</span>
           {asides.length > 0 && <span class="hint item-asides" dir="auto">{asides.join(" · ")}</span>}
+          {!isOpen && item.passage && <span class="hint item-passage" id={`from-${item.id}`} dir="auto">{text.checklist.from(item.passage)}</span>}
           {!isOpen && fault && <span class="field-error">{fault === "no_question" ? text.checklist.noQuestion : text.checklist.noWeight}</span>}
         </div>
         <Decider by={item.constraint ? "code" : "model"}
           label={item.constraint ? text.checklist.verified : text.checklist.judged}
           title={item.constraint ? text.checklist.verifiedHint : text.checklist.judgedHint} />
         <button type="button" class="link" id={`edit-${item.id}`} aria-expanded={isOpen} aria-controls={`editor-${item.id}`}
+          aria-describedby={!isOpen && item.passage ? `from-${item.id}` : undefined}
           aria-label={isOpen ? text.checklist.closeOf(question) : text.checklist.editOf(question)}
           onClick={() => (open.value = isOpen ? null : item.id)}>
           {isOpen ? text.checklist.close : text.checklist.edit}

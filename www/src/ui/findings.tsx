@@ -76,9 +76,9 @@ function FoundItem({ engine, run, row, chosen }: { engine: EngineClient; run: Ru
           {item.question}
         </p>
         <p class="found-why">
-          <Word outcome={outcome} phase={phase} />
-          {verdict?.by === "code" && outcome.kind !== "not_applicable" && <span dir="auto">{verdict.finding.sentence}</span>}
-          {weight < 0 && <span class="hint">{text.findings.against}</span>}
+          <Word outcome={outcome} phase={phase} />{" "}
+          {verdict?.by === "code" && outcome.kind !== "not_applicable" && <><span dir="auto">{verdict.finding.sentence}</span>{" "}</>}
+          {weight < 0 && <><span class="hint">({text.findings.against})</span>{" "}</>}
           {verdict && (
             <span class="found-links">
               {evidence.length > 0 && (
@@ -99,7 +99,7 @@ function FoundItem({ engine, run, row, chosen }: { engine: EngineClient; run: Ru
         )}
         {verdict && open.value && <Details engine={engine} row={row} />}
       </div>
-      {verdict && (
+      {verdict && outcome.kind !== "unscored" && (
         <Decider by={verdict.by} label={verdict.by === "code" ? text.findings.verifiedBadge : text.findings.judgedBadge} />
       )}
     </li>
