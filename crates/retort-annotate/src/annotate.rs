@@ -261,6 +261,23 @@ impl Reading<'_> {
         if word < REQUEST_WORDS || from_end <= REQUEST_WORDS { 1.0 } else { MATERIAL }
     }
 
+    /// Whether a word says how the answer is to look, and not what it is about: "at most 60 words", "no formulas".
+    fn is_form(&self, word: usize) -> bool {
+        const UNITS: &str = " word sentence paragraph line letter character syllable formula number digit table bullet \
+                             heading list section page stanza verse comma emoji quotation link equation ";
+        const COUNTS: &str = " no without any each every one two three four five six seven eight nine ten twelve twenty \
+                              fifty hundred exactly most least than under over about maximum minimum max min ";
+        let is_in =
+            |word: &str, list: &str| list.split(' ').any(|listed| !listed.is_empty() && listed == word);
+        let Some(unit) = self.words.phrase(word, 1) else { return false };
+        if !is_in(unit.strip_suffix('s').unwrap_or(unit), UNITS) {
+            return false;
+        }
+        (word.saturating_sub(3)..word)
+            .filter_map(|before| self.words.phrase(before, 1))
+            .any(|before| is_in(before, COUNTS) || before.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+
     fn cues(&mut self, shape: Shape) -> Found {
         let index = Index::cues();
         let mut strengths = [0.0; CUES.len()];
@@ -294,6 +311,10 @@ impl Reading<'_> {
         let mut pieces: Vec<(usize, Range<usize>, bool, f64)> = Vec::new();
         let mut word = 0;
         while word < self.words.len() {
+            if self.is_form(word) {
+                word += 1;
+                continue;
+            }
             let mut step = 1;
             for count in (1..=MAX_PHRASE).rev() {
                 let Some(phrase) = self.words.phrase(word, count) else { continue };

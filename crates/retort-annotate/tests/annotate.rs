@@ -381,3 +381,15 @@ proptest! {
         prop_assert_eq!(annotate(&text), found.annotation);
     }
 }
+
+/// How an answer is to look is not what it is about.
+#[test]
+fn words_that_count_the_answer_name_no_field() {
+    let domains = |text: &str| -> Vec<Domain> {
+        retort_annotate::annotate(text).domains.iter().map(|label| label.domain).collect()
+    };
+    let found = domains("Explain why the sky is blue in at most 60 words and with no formulas.");
+    assert!(!found.contains(&Domain::Language) && !found.contains(&Domain::Math), "{found:?}");
+    // Without a count they are the matter itself.
+    assert_eq!(domains("What does this word mean, and what is the plot of the novel?"), [Domain::Language]);
+}
