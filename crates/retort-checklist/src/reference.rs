@@ -405,7 +405,7 @@ fn claim(text: &str, is_item: bool, small: &HashSet<&str>) -> Option<String> {
     let advice = advice(&Instruction { text, spans: Vec::new(), sentences: Vec::new() }, &(0..text.len()));
     Some(if let Some(advice) = advice {
         format!("Does the response say to {}?", shortened(&advice))
-    } else if is_in(first, PRONOUNS) || text.contains(['“', '"', '\n', ':']) || text.contains("**") {
+    } else if is_in(first, PRONOUNS) || text.contains(['“', '"', '\n', ':', ';']) || text.contains("**") {
         format!("Does the response make this point: {}?", quoted_up_to(text, CLAIM_CHARACTERS))
     } else if is_item && !has_verb {
         format!("Does the response mention {}?", quoted_up_to(text, CLAIM_CHARACTERS))
@@ -465,6 +465,14 @@ mod tests {
                 "Does the response make this point: “Its height is 330 metres; the summit can be visited”?",
                 "Does the response give code that does what the code of the reference answer does?",
             ]
+        );
+    }
+
+    #[test]
+    fn what_does_not_stand_alone_is_quoted_whole() {
+        assert_eq!(
+            ask("Paris; it is famous for the Eiffel Tower and its museums."),
+            ["Does the response make this point: “Paris; it is famous for the Eiffel Tower and its museums”?"]
         );
     }
 
