@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use retort_rubric::tree::{self, Kind, Node, nearest};
+use retort_rubric::tree::{self, Kind, Node, nearest, toml_string};
 use retort_rubric::{Diagnostic, Format, ReadError, Severity, Skill};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
@@ -491,23 +491,23 @@ impl Checklist {
             let _ = writeln!(out, "{key} = {value}");
         };
         if let Some(name) = &self.name {
-            line("name", &basic_string(name));
+            line("name", &toml_string(name));
         }
         if let Some(hash) = &self.instruction_sha256 {
-            line("instruction_sha256", &basic_string(hash));
+            line("instruction_sha256", &toml_string(hash));
         }
         for (index, item) in self.items.iter().enumerate() {
             out.push_str(if out.is_empty() { "[[item]]\n" } else { "\n[[item]]\n" });
             let mut line = |key: &str, value: &str| {
                 let _ = writeln!(out, "{key} = {value}");
             };
-            line("id", &basic_string(&item.id));
-            line("question", &basic_string(&item.question));
+            line("id", &toml_string(&item.id));
+            line("question", &toml_string(&item.question));
             if item.origin != Origin::Person {
-                line("origin", &basic_string(item.origin.id()));
+                line("origin", &toml_string(item.origin.id()));
             }
             if let Some(skill) = item.skill {
-                line("skill", &basic_string(skill.id()));
+                line("skill", &toml_string(skill.id()));
             }
             if item.weight.to_bits() != 1.0_f64.to_bits() {
                 line("weight", &item.weight.to_string());
@@ -516,7 +516,7 @@ impl Checklist {
                 line("answer", "\"one_to_five\"");
             }
             if let Some(condition) = &item.condition {
-                line("condition", &basic_string(condition));
+                line("condition", &toml_string(condition));
             }
             if let Some(constraint) = &item.constraint {
                 let value = serde_json::to_value(constraint)
@@ -527,7 +527,7 @@ impl Checklist {
                 line("constraint", &inline);
             }
             if let Some(passage) = &item.passage {
-                line("passage", &basic_string(passage));
+                line("passage", &toml_string(passage));
             }
         }
         Ok(out)
@@ -539,7 +539,7 @@ fn inline_value(value: &Value, out: &mut String) -> Result<(), String> {
     match value {
         Value::Null => return Err("null".to_owned()),
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
-        Value::String(text) => out.push_str(&basic_string(text)),
+        Value::String(text) => out.push_str(&toml_string(text)),
         Value::Number(number) => {
             if number.as_u64().is_some_and(|whole| i64::try_from(whole).is_err()) {
                 return Err(format!("the integer {number}"));
@@ -560,7 +560,7 @@ fn inline_value(value: &Value, out: &mut String) -> Result<(), String> {
                 out.push_str(if index == 0 { " " } else { ", " });
                 let is_bare = !key.is_empty()
                     && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-                out.push_str(&if is_bare { key.clone() } else { basic_string(key) });
+                out.push_str(&if is_bare { key.clone() } else { toml_string(key) });
                 out.push_str(" = ");
                 inline_value(value, out)?;
             }
@@ -568,25 +568,4 @@ fn inline_value(value: &Value, out: &mut String) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// A TOML basic string.
-fn basic_string(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            control if control.is_control() => {
-                let _ = write!(out, "\\u{:04X}", u32::from(control));
-            }
-            other => out.push(other),
-        }
-    }
-    out.push('"');
-    out
 }

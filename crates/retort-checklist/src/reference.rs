@@ -472,7 +472,9 @@ mod tests {
     fn what_does_not_stand_alone_is_quoted_whole() {
         assert_eq!(
             ask("Paris; it is famous for the Eiffel Tower and its museums."),
-            ["Does the response make this point: “Paris; it is famous for the Eiffel Tower and its museums”?"]
+            [
+                "Does the response make this point: “Paris; it is famous for the Eiffel Tower and its museums”?"
+            ]
         );
     }
 

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use indicatif::ProgressBar;
 use retort_annotate::{Annotated, Evidence, ForWhat, explain, flask};
 use retort_judge::{
     AnnotationRecord, AnnotationRequest, DEFAULT_ORDERS, Distribution, MAX_ORDERS, ModelAnnotation, Observer,
@@ -106,7 +105,8 @@ fn one(args: &Args) -> Result<ExitCode, CliError> {
     } else {
         let interrupt = Interrupt::listen();
         let Some(mut loaded) = args.model.load(&interrupt)? else { return Ok(Interrupt::status()) };
-        let mut watching = Watching { bar: progress::tokens("Annotating", 0), interrupt: &interrupt };
+        let mut watching =
+            progress::Watching { bar: progress::tokens("Annotating", 0), interrupt: &interrupt };
         let request = request(args, &instruction);
         let start = Instant::now();
         let found = pollster::block_on(annotate(&mut loaded.model, &request, &mut watching))?;
@@ -128,19 +128,6 @@ fn one(args: &Args) -> Result<ExitCode, CliError> {
         Some(ModelAnnotation { failure: Some(failure), .. }) => Err(CliError::Partial(failure)),
         Some(ModelAnnotation { cancelled: true, .. }) => Ok(Interrupt::status()),
         _ => Ok(ExitCode::SUCCESS),
-    }
-}
-
-struct Watching<'a> {
-    bar: ProgressBar,
-    interrupt: &'a Interrupt,
-}
-
-impl Observer for Watching<'_> {
-    fn progress(&mut self, done: usize, total: usize) -> Flow {
-        self.bar.set_length(total as u64);
-        self.bar.set_position(done as u64);
-        self.interrupt.flow()
     }
 }
 

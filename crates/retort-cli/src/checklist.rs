@@ -5,14 +5,12 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use indicatif::ProgressBar;
 use retort_annotate::annotate;
 use retort_checklist::{
     AnswerForm, Checklist, Finding, Item, Origin, Verdict, Wanted, generate, hard, read_checklist,
     verify_items,
 };
-use retort_judge::{MAX_ITEMS_PER_SKILL, WriteObserver, WriteRequest, write_items};
-use retort_lm::Flow;
+use retort_judge::{MAX_ITEMS_PER_SKILL, WriteRequest, write_items};
 use retort_rubric::{Rubric, Skill};
 
 use crate::error::CliError;
@@ -189,7 +187,7 @@ fn write(
 ) -> Result<ExitCode, CliError> {
     let interrupt = Interrupt::listen();
     let Some(mut loaded) = args.model.load(&interrupt)? else { return Ok(Interrupt::status()) };
-    let mut watching = Watching { bar: progress::questions("Writing", 0), interrupt: &interrupt };
+    let mut watching = progress::Watching { bar: progress::questions("Writing", 0), interrupt: &interrupt };
     let request = WriteRequest {
         prompt: prompt.to_owned(),
         reference: reference.map(str::to_owned),
@@ -221,19 +219,6 @@ fn write(
         }
         None if written.cancelled => Ok(Interrupt::status()),
         None => Ok(ExitCode::SUCCESS),
-    }
-}
-
-struct Watching<'a> {
-    bar: ProgressBar,
-    interrupt: &'a Interrupt,
-}
-
-impl WriteObserver for Watching<'_> {
-    fn progress(&mut self, done: usize, total: usize) -> Flow {
-        self.bar.set_length(total as u64);
-        self.bar.set_position(done as u64);
-        self.interrupt.flow()
     }
 }
 

@@ -4,10 +4,8 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use indicatif::ProgressBar;
 use retort_checklist::{Checklist, Item};
-use retort_judge::{ItemVerdict, Observer, Record, Request, RubricVerdict, Wording, judge};
-use retort_lm::Flow;
+use retort_judge::{Record, Request, Wording, judge};
 use retort_rubric::Rubric;
 
 use crate::error::CliError;
@@ -74,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 
     let interrupt = Interrupt::listen();
     let Some(mut loaded) = args.model.load(&interrupt)? else { return Ok(Interrupt::status()) };
-    let mut watching = Watching { bar: progress::tokens("Judging", 0), interrupt: &interrupt };
+    let mut watching = progress::Watching { bar: progress::tokens("Judging", 0), interrupt: &interrupt };
     let start = Instant::now();
     let judgement = pollster::block_on(judge(&mut loaded.model, &request, &mut watching))?;
     let total_ms = start.elapsed().as_secs_f64() * 1000.0;
@@ -131,25 +129,4 @@ fn rubrics(args: &Args, prompt: &str) -> Result<Vec<Rubric>, CliError> {
         rubrics.extend(read.rubrics);
     }
     Ok(rubrics)
-}
-
-struct Watching<'a> {
-    bar: ProgressBar,
-    interrupt: &'a Interrupt,
-}
-
-impl Observer for Watching<'_> {
-    fn progress(&mut self, done: usize, total: usize) -> Flow {
-        self.bar.set_length(total as u64);
-        self.bar.set_position(done as u64);
-        self.interrupt.flow()
-    }
-
-    fn verdict(&mut self, _index: usize, verdict: &RubricVerdict) {
-        self.bar.set_message(format!("Judged {}", verdict.rubric_name));
-    }
-
-    fn item(&mut self, _index: usize, verdict: &ItemVerdict) {
-        self.bar.set_message(format!("Decided {}", verdict.item_id));
-    }
 }

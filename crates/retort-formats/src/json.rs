@@ -1,9 +1,7 @@
 //! JSON and JSON Lines as values that know where in the text they stand.
 
-use serde::Deserialize;
-use serde::de::{MapAccess, Visitor};
+use retort_rubric::tree::{Pairs, SyntaxError, offset_in, syntax_error};
 use serde_json::value::RawValue;
-use std::fmt;
 
 /// Values nested deeper than this are kept as they are, unread: each level is one more pass over what it holds, and
 /// no known format says anything so deep.
@@ -29,13 +27,6 @@ pub(crate) enum Kind<'a> {
     Table(Vec<(String, Node<'a>)>),
     /// Nested too deep to be read.
     Deep,
-}
-
-/// Why a text is no JSON: byte offset and message.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
-    pub(crate) offset: usize,
-    pub(crate) message: String,
 }
 
 /// A file of JSON.
@@ -142,46 +133,6 @@ impl<'a> Node<'a> {
     /// The value as it is, to be written back.
     pub(crate) fn value(&self) -> serde_json::Value {
         serde_json::from_str(self.raw).unwrap_or(serde_json::Value::Null)
-    }
-}
-
-fn offset_in(text: &str, slice: &str) -> usize {
-    (slice.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
-}
-
-/// serde_json counts lines, and bytes within the line, from the beginning of `slice`, which is part of `text`.
-fn syntax_error(text: &str, slice: &str, error: &serde_json::Error) -> SyntaxError {
-    let line_start = error.line().checked_sub(2).map_or(0, |newlines| {
-        slice.match_indices('\n').nth(newlines).map_or(slice.len(), |(newline, _)| newline + 1)
-    });
-    let offset = offset_in(text, slice) + line_start + error.column().saturating_sub(1);
-    let full = error.to_string();
-    let message = full.rfind(" at line ").and_then(|end| full.get(..end)).unwrap_or(&full);
-    SyntaxError { offset: offset.min(text.len()), message: format!("this is not valid JSON: {message}") }
-}
-
-/// The entries of a JSON object in their order, doubles kept.
-struct Pairs<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PairsVisitor;
-        impl<'de> Visitor<'de> for PairsVisitor {
-            type Value = Pairs<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(Pairs(pairs))
-            }
-        }
-        deserializer.deserialize_map(PairsVisitor)
     }
 }
 

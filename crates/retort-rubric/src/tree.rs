@@ -1,7 +1,7 @@
 //! TOML and JSON as one tree of values that know where in the text they stand: what [`read`](crate::read) reads rubrics
 //! from, and readers of other files of judging may read theirs from.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 pub use crate::wording::{looks_like_path, nearest};
 
@@ -54,7 +54,7 @@ pub struct Entry {
 }
 
 /// Why a text is no tree.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// Where, in bytes.
     pub offset: usize,
@@ -188,23 +188,28 @@ fn json_node(text: &str, raw: &RawValue, deeper: usize) -> Result<Node, SyntaxEr
     Ok(Node { offset, kind })
 }
 
-fn offset_in(text: &str, slice: &str) -> usize {
+/// Where a slice of the text begins in it, in bytes.
+#[must_use]
+pub fn offset_in(text: &str, slice: &str) -> usize {
     (slice.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
 }
 
-/// serde_json counts lines, and bytes within the line, from the beginning of `slice`.
-fn syntax_error(text: &str, slice: &str, error: &serde_json::Error) -> SyntaxError {
+/// What serde_json says of `slice`, placed in `text`, of which it is a slice: serde_json counts lines, and bytes within
+/// the line, from the beginning of what it reads.
+#[must_use]
+pub fn syntax_error(text: &str, slice: &str, error: &serde_json::Error) -> SyntaxError {
     let line_start = error.line().checked_sub(2).map_or(0, |newlines| {
         slice.match_indices('\n').nth(newlines).map_or(slice.len(), |(newline, _)| newline + 1)
     });
     let offset = offset_in(text, slice) + line_start + error.column().saturating_sub(1);
     let full = error.to_string();
     let message = full.rfind(" at line ").and_then(|end| full.get(..end)).unwrap_or(&full);
-    SyntaxError { offset, message: format!("this is not valid JSON: {message}") }
+    SyntaxError { offset: offset.min(text.len()), message: format!("this is not valid JSON: {message}") }
 }
 
-/// The entries of a JSON object in their order, doubles kept.
-struct Pairs<'a>(Vec<(String, &'a RawValue)>);
+/// The entries of a JSON object in their order, doubles kept; each value as it stands in the text.
+#[derive(Debug)]
+pub struct Pairs<'a>(pub Vec<(String, &'a RawValue)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -226,4 +231,27 @@ impl<'de: 'a, 'a> Deserialize<'de> for Pairs<'a> {
         }
         deserializer.deserialize_map(PairsVisitor)
     }
+}
+
+/// A text as a TOML basic string, in its quotation marks.
+#[must_use]
+pub fn toml_string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            control if control.is_control() => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{:04X}", u32::from(control));
+            }
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+    out
 }

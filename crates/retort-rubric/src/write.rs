@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use crate::read::scale_options;
+use crate::tree::toml_string;
 use crate::{InvalidRubric, Rubric, RubricOption};
 
 /// Why rubrics cannot be written to a file.
@@ -70,28 +71,28 @@ fn write_rubric(out: &mut String, rubric: &Rubric, index: usize) -> std::fmt::Re
         out.push('\n');
     }
     writeln!(out, "[[rubric]]")?;
-    writeln!(out, "id = {}", quoted(&rubric.id))?;
-    writeln!(out, "name = {}", quoted(&rubric.name))?;
+    writeln!(out, "id = {}", toml_string(&rubric.id))?;
+    writeln!(out, "name = {}", toml_string(&rubric.name))?;
     if let Some(ability) = rubric.ability {
-        writeln!(out, "ability = {}", quoted(ability.id()))?;
+        writeln!(out, "ability = {}", toml_string(ability.id()))?;
     }
-    writeln!(out, "criterion = {}", quoted(&rubric.criterion))?;
+    writeln!(out, "criterion = {}", toml_string(&rubric.criterion))?;
     if let Some(question) = &rubric.question {
-        writeln!(out, "question = {}", quoted(question))?;
+        writeln!(out, "question = {}", toml_string(question))?;
     }
     if rubric.weight != 1.0 {
         writeln!(out, "weight = {}", number(rubric.weight))?;
     }
     if let Some(condition) = &rubric.not_applicable {
-        writeln!(out, "not_applicable = {}", quoted(condition))?;
+        writeln!(out, "not_applicable = {}", toml_string(condition))?;
     }
     let Some(scale) = even_scale(&rubric.options) else {
         for option in &rubric.options {
             writeln!(out, "\n[[rubric.option]]")?;
-            writeln!(out, "label = {}", quoted(&option.label))?;
+            writeln!(out, "label = {}", toml_string(&option.label))?;
             writeln!(out, "value = {}", number(option.value))?;
             if let Some(description) = &option.description {
-                writeln!(out, "description = {}", quoted(description))?;
+                writeln!(out, "description = {}", toml_string(description))?;
             }
             if !option.examples.is_empty() {
                 writeln!(out, "examples = {}", list(&option.examples))?;
@@ -105,7 +106,7 @@ fn write_rubric(out: &mut String, rubric: &Rubric, index: usize) -> std::fmt::Re
     }
     for option in &rubric.options {
         if let Some(description) = &option.description {
-            writeln!(out, "{} = {}", key(&option.label), quoted(description))?;
+            writeln!(out, "{} = {}", key(&option.label), toml_string(description))?;
         }
     }
     if rubric.options.iter().any(|option| !option.examples.is_empty()) {
@@ -120,12 +121,12 @@ fn write_rubric(out: &mut String, rubric: &Rubric, index: usize) -> std::fmt::Re
 /// A TOML key.
 fn key(label: &str) -> String {
     let bare = label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    if bare { label.to_owned() } else { quoted(label) }
+    if bare { label.to_owned() } else { toml_string(label) }
 }
 
 /// A TOML list of texts, each on a line of its own where there are several.
 fn list(texts: &[String]) -> String {
-    let texts: Vec<String> = texts.iter().map(|text| quoted(text)).collect();
+    let texts: Vec<String> = texts.iter().map(|text| toml_string(text)).collect();
     if texts.len() == 1 {
         format!("[{}]", texts.join(""))
     } else {
@@ -157,25 +158,4 @@ fn even_scale(options: &[RubricOption]) -> Option<String> {
 /// A finite number in TOML: an integer where it is one, else the shortest float that reads back the same.
 fn number(value: f64) -> String {
     if value == 0.0 && value.is_sign_negative() { "-0.0".to_owned() } else { value.to_string() }
-}
-
-/// A TOML basic string.
-fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            control if control.is_control() => {
-                let _ = write!(out, "\\u{:04X}", u32::from(control));
-            }
-            other => out.push(other),
-        }
-    }
-    out.push('"');
-    out
 }
