@@ -21,6 +21,9 @@ pub(crate) struct Args {
     /// The response to judge.
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     response: String,
+    /// Which model, or who, wrote the response: for the record and for reports; the judge is not told.
+    #[arg(long, value_name = "NAME")]
+    response_model: Option<String>,
     /// A good answer to compare with.
     #[arg(long, value_name = "TEXT|@FILE|-", allow_hyphen_values = true)]
     reference: Option<String>,
@@ -65,6 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
         checklist: checklist(args, &prompt, reference.as_deref())?,
         annotation: (auto || args.annotate).then(|| retort_annotate::annotate(&prompt)),
         wording: Wording::Full,
+        response_model: args.response_model.clone(),
         prompt,
         response,
         reference,

@@ -17,6 +17,9 @@ pub struct Request {
     pub prompt: String,
     /// The response.
     pub response: String,
+    /// Which model, or who, wrote the response: kept in the record, so that reports can tell them apart. The judge does
+    /// not read it.
+    pub response_model: Option<String>,
     /// A good answer to compare with.
     pub reference: Option<String>,
     /// What to rate; at least one where there is no checklist.

@@ -21,7 +21,10 @@ pub struct Record {
     pub task: String,
     /// Hashes of the texts; the texts themselves are not kept.
     pub input: InputHashes,
-    /// The model.
+    /// Whose response it is, where the caller said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_model: Option<String>,
+    /// The model that judged.
     pub model: ModelIdentity,
     /// Where it ran at the end of the judgement.
     pub backend: BackendKind,
@@ -76,6 +79,9 @@ pub struct InputHashes {
     pub response_sha256: String,
     /// Of the reference answer, if there was one.
     pub reference_sha256: Option<String>,
+    /// Words of the response (Unicode Standard Annex 29), so that reports can tell whether length sways the judge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_words: Option<usize>,
 }
 
 /// Which model it was.
@@ -138,7 +144,9 @@ impl Record {
                 prompt_sha256: sha256_hex(request.prompt.as_bytes()),
                 response_sha256: sha256_hex(request.response.as_bytes()),
                 reference_sha256: request.reference().map(|text| sha256_hex(text.as_bytes())),
+                response_words: Some(retort_stats::words(&request.response).len()),
             },
+            response_model: request.response_model.clone(),
             model: run.model,
             backend: run.backend,
             device: run.device,

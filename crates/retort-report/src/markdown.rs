@@ -41,7 +41,9 @@ pub fn to_markdown(profile: &Profile) -> String {
     if !glance.is_empty() {
         let _ = writeln!(out, "{}", glance.concat());
     }
-    measures(&mut out, "Skills", "Skill", &profile.skills, &names);
+    if !profile.skills.is_empty() {
+        measures(&mut out, "Skills", "Skill", &profile.skills, &names);
+    }
     if !profile.domains.is_empty() {
         measures(&mut out, "Domains", "Domain", &profile.domains, &names);
         let _ = writeln!(

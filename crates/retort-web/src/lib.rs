@@ -424,6 +424,7 @@ impl Engine {
             checklist,
             annotation,
             wording: wording.unwrap_or_default(),
+            ..Request::default()
         };
         let on_event = Function::from(JsValue::from(on_event));
         let mut listener = Listener { on_event, cancel, response: &request.response };

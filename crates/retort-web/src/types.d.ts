@@ -265,7 +265,9 @@ export interface JudgeRecord {
   format: "retort.judgement/1";
   version: string;
   task: "rubric_scores";
-  input: { prompt_sha256: string; response_sha256: string; reference_sha256: string | null };
+  input: { prompt_sha256: string; response_sha256: string; reference_sha256: string | null; response_words?: number };
+  /** Whose response it is, where the caller said so. */
+  response_model?: string;
   model: ModelIdentity;
   backend: "gpu" | "cpu";
   device: string;

@@ -81,6 +81,8 @@ pub(super) fn judgement(
         other => Some(other.to_string()),
     });
     row.truncated = truncated;
+    let words = object.get("input").and_then(|input| input.get("response_words")).and_then(Value::as_u64);
+    row.words = words.and_then(|words| usize::try_from(words).ok());
     Some(Waiting { row, number, prompt_sha256: prompt, all_skills: false })
 }
 
