@@ -68,6 +68,22 @@ impl Thing {
         )
     }
 
+    /// Whether it is a form that a response is given, rather than something in a text.
+    pub(super) const fn is_form(self) -> bool {
+        matches!(
+            self,
+            Self::Unit(
+                Unit::Bullet
+                    | Unit::NumberedItem
+                    | Unit::Paragraph
+                    | Unit::Sentence
+                    | Unit::Heading
+                    | Unit::Emoji
+                    | Unit::Highlight
+            )
+        )
+    }
+
     /// Whether it can be asked for, or forbidden, without a number.
     pub(super) const fn is_named(self) -> bool {
         !self.is_length()
@@ -76,12 +92,12 @@ impl Thing {
 
 const LEAST: &str = "at least|at the very least|at the least|at a minimum|at minimum|no fewer than|no less than|not less than|not fewer than|\
     never fewer than|never less than|a minimum of|minimum of|a minimum length of|minimum length of|minimum length|minimum|min|> =|≥|upwards of|\
-    not under|not below|no shorter than|not shorter than|never under|not any shorter than|no smaller than|a bare minimum of|not be shorter than|no lower than";
+    not under|not below|no shorter than|not any fewer than|not any less than|anything from|minimally|nothing below|nothing under|nothing shorter than|nothing less than|nothing fewer than|not shorter than|never under|not any shorter than|no smaller than|a bare minimum of|not be shorter than|no lower than";
 const MOST: &str = "at most|at the most|at the very most|at max|at maximum|no more than|not more than|never more than|no longer than|not longer than|\
     never longer than|up to|max|max length|maximum of|a maximum of|a max of|max of|the maximum of|maximum|maximum length of|a maximum length of|\
     maximum length|< =|≤|no greater than|no bigger than|no larger than|not over|not above|never over|no over|within|not exceeding|\
     not to exceed|without exceeding|without going over|without going above|without going past|limited to|limit of|capped at|cap of|not beyond|never exceeding|\
-    restricted to|confined to|no higher than|not any longer than|not any more than|nothing over|nothing longer than|as many as|anything up to|never above|nothing above|upper limit of|not go over|not go beyond|not go above|not to go over";
+    restricted to|confined to|no higher than|tops|nothing more than|nothing beyond|at the outside|not to surpass|not any longer than|not any more than|nothing over|nothing longer than|as many as|anything up to|never above|nothing above|upper limit of|not go over|not go beyond|not go above|not to go over";
 const UNDER: &str = "under|below|fewer than|less than|shorter than|<|smaller than|lower than|just under|well under|strictly under|strictly fewer than|strictly less than";
 const OVER: &str = "more than|over|above|longer than|exceeding|exceed|exceeds|greater than|>|beyond|in excess of|go over|goes over|go beyond|go above|go past|larger than|just over|well over|surpass|surpassing|any longer than|any more than|strictly more than";
 const ABOUT: &str = "about|around|roughly|approximately|approx|~|≈|circa|ca|close to|nearly|almost|in the region of|\
@@ -185,7 +201,7 @@ pub(super) fn read_limit(words: Words<'_>, at: usize) -> Option<Amount> {
     if at >= words.len() {
         return None;
     }
-    let between = words.any(at, "between|anywhere between|somewhere between|from|anywhere from|ranging from");
+    let between = words.any(at, "between|anywhere between|somewhere between|from|anywhere from|ranging from|in between|somewhere from");
     if let Some(start) = between {
         let (low, next) = words.number(start)?;
         let glue = words.is(next, "and to - — or");
@@ -366,6 +382,9 @@ pub(super) fn read_thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> 
             if let Some(end) = end {
                 return unit(Unit::NonSpaceCharacter, end);
             }
+            if let Some((counts, end)) = spaces(words, at + 1) {
+                return unit(if counts { Unit::Character } else { Unit::NonSpaceCharacter }, end);
+            }
             let end = words.any(at + 1, "including spaces|with spaces|counting spaces|( including spaces )|( with spaces )|, including spaces|, spaces included|( spaces included )|( counting spaces )|, counting spaces|including spaces and punctuation|spaces included");
             if let Some(end) = end {
                 return unit(Unit::Character, end);
@@ -388,6 +407,27 @@ pub(super) fn read_thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> 
         _ => return None,
     };
     unit(found, at + 1)
+}
+
+/// "(spaces don't count)", ", counting the spaces": whether spaces count, in brackets or behind a comma.
+fn spaces(words: Words<'_>, at: usize) -> Option<(bool, usize)> {
+    let opens = words.is(at, "( ,");
+    if !opens && !words.is(at, "ignoring excluding without counting including") {
+        return None;
+    }
+    let is_bracket = words.low(at) == "(";
+    let end = (at + 1..at + 8).find(|end| {
+        if is_bracket { words.low(*end) == ")" } else { *end >= words.len() || words.is(*end, ", . ; : ! ) and but") }
+    })?;
+    let has = |list: &str| (at..end).any(|at| words.is(at, list));
+    if !has("spaces space whitespace blanks") {
+        return None;
+    }
+    let excluded = has("not don't doesn't aren't excluding excluded exclude without no ignore ignored ignoring minus disregard disregarding except leaving");
+    if !excluded && !has("count counts counted counting include included including with incl") {
+        return None;
+    }
+    Some((!excluded, if is_bracket { end + 1 } else { end }))
 }
 
 /// A thing that is counted at a place, with up to two adjectives before its name.
@@ -557,6 +597,14 @@ impl Reader<'_, '_, '_> {
             {
                 return Scope::Whole;
             }
+            // "Every reply must …", "each of your answers": the response.
+            if is_in(low, "each every all")
+                && let Some(noun) = words.any(at + 1, "of your|of the|your|the|single|of my").or(Some(at + 1))
+                && words.is(noun, "reply response message output replies responses messages outputs answer answers turn email post")
+                && !(words.is(noun, "answer answers") && (self.memory.things.is_some() || self.memory.unit.is_some()))
+            {
+                return Scope::Whole;
+            }
             if is_in(low, "each every any all both")
                 || low == "no" && words.is(at + 2, "may should can must longer over with shorter exceeding above of exceeds is has that contains under to shall or exceed may")
             {
@@ -607,6 +655,12 @@ impl Reader<'_, '_, '_> {
                 return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
             }
             if is_in(low, UNKNOWN_PARTS) && is_subject(words, at) && !is_main_object(words, at) {
+                // "Your description has to …": what was asked for as a whole.
+                if self.memory.made.iter().any(|made| made == low)
+                    && words.is(at.saturating_sub(1), "the your this its our whole entire final")
+                {
+                    return Scope::Whole;
+                }
                 return Scope::Unknown;
             }
         }
@@ -655,6 +709,10 @@ impl Reader<'_, '_, '_> {
     /// Limits with a number.
     pub(super) fn counts(&mut self) {
         let words = self.words;
+        if self.two_texts() {
+            return;
+        }
+        self.note_made();
         let mut at = 0;
         let mut pending: Option<Pending> = None;
         while at < words.len() {
@@ -663,6 +721,10 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             if let Some(next) = self.named_limit(at) {
+                at = next;
+                continue;
+            }
+            if let Some(next) = self.appears(at) {
                 at = next;
                 continue;
             }
@@ -691,9 +753,20 @@ impl Reader<'_, '_, '_> {
             let Some((thing, next)) = counted(words, amount.next) else {
                 // "Suggest 3 to 5 names … in a numbered list."
                 if pending.is_none() && self.is_asked_number(at) {
-                    pending =
-                        Some(Pending { limit: amount.limit, from: at, to: amount.next, is_list: false });
+                    pending = Some(Pending {
+                        limit: amount.limit,
+                        from: at,
+                        to: amount.next,
+                        is_list: false,
+                        of_them: false,
+                    });
                     self.note_things(amount);
+                }
+                if pending.is_none()
+                    && let Some(end) = words.any(amount.next, "of them|of these|of those|in all|in total|altogether")
+                    && self.asks(at)
+                {
+                    pending = Some(Pending { limit: amount.limit, from: at, to: end, is_list: false, of_them: true });
                 }
                 self.elliptical(at, amount);
                 at = amount.next.max(at + 1);
@@ -708,6 +781,84 @@ impl Reader<'_, '_, '_> {
             at = next.max(at + 1);
         }
         self.lists(pending);
+    }
+
+    /// "Words in all caps should appear fewer than five times."
+    fn appears(&mut self, at: usize) -> Option<usize> {
+        let words = self.words;
+        let (found, next) = thing(words, at)?;
+        if found.is_length() || !self.asks(at) || limit(words, at.saturating_sub(1)).is_some_and(|amount| amount.next <= at) && at > 0 {
+            return None;
+        }
+        if !words.is(next, "should must may can shall have has need") {
+            return None;
+        }
+        let verb = (next..next + 4).find(|at| words.is(*at, "appear occur used feature show"))?;
+        let behind = if words.low(verb) == "show" { verb + 2 } else { verb + 1 };
+        let (mut limit, end) = self.times(behind)?;
+        if (next..verb).any(|at| words.is(at, "not never")) {
+            limit = match limit {
+                Limit::AtLeast(least) if least > 1 => Limit::AtMost(least - 1),
+                _ => return None,
+            };
+        }
+        self.scoped(found.constraint(limit), found, at, end);
+        Some(end)
+    }
+
+    /// "A 200-word story and a 50-word summary": two texts, and neither length is that of the whole.
+    fn two_texts(&mut self) -> bool {
+        let words = self.words;
+        let mut texts: Vec<(usize, usize)> = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let next = limit(words, at).and_then(|amount| {
+                let (found, next) = thing(words, amount.next)?;
+                let is_text = found.is_length()
+                    && words.is_glued(next - 1)
+                    && words.is_word(next)
+                    && !words.is(next, "limit maximum max minimum cap long range and or paragraphs paragraph sentences lines bullets bullet points")
+                    && words.is(at.saturating_sub(1), "a an one another the followed");
+                is_text.then_some(next)
+            });
+            if let Some(next) = next {
+                texts.push((at, next));
+                at = next;
+            }
+            at += 1;
+        }
+        let (Some((first, _)), Some((_, last))) = (texts.first(), texts.last()) else { return false };
+        let joined = texts.len() > 1
+            && (*first..*last).any(|at| words.is(at, "and plus followed then also with by"));
+        if joined {
+            for (from, to) in texts.clone() {
+                self.pass(from, to);
+            }
+        }
+        false
+    }
+
+    /// Notes what is asked for by a name that a part may have, too: "describe Naples" asks for a description.
+    fn note_made(&mut self) {
+        let words = self.words;
+        for at in 0..words.len() {
+            if self.memory.made.len() >= 8 {
+                return;
+            }
+            let noun = match words.low(at) {
+                "describe" => "description",
+                "explain" => "explanation",
+                "define" => "definition",
+                "introduce" => "introduction",
+                "justify" => "justification",
+                low if is_in(low, UNKNOWN_PARTS) && is_main_object(words, at) && self.asks(at) => low,
+                low if is_in(low, UNKNOWN_PARTS) && self.asks(at) && (1..5).any(|back| words.is(at.saturating_sub(back), "a an") && words.is(at.saturating_sub(back + 1), "deliver write need compose draft create provide")) => low,
+                _ => continue,
+            };
+            if self.asks(at) && (at == 0 || !words.is(at, "describe explain define introduce justify") || !words.is(at - 1, "then and")) {
+                self.memory.made.push(noun.to_owned());
+            }
+        }
     }
 
     /// One limit with its unit.
@@ -891,6 +1042,10 @@ impl Reader<'_, '_, '_> {
             "of" => words.is(at.saturating_sub(2), "limit cap maximum max ceiling") && at > 1,
             "into" | "in" | "within" => near("fit fits fitting squeeze"),
             "is" | ":" => words.is(at.saturating_sub(2), "limit maximum max cap ceiling") && at > 1,
+            "have" | "got" | "only" => {
+                (at.saturating_sub(4)..at).any(|at| words.is(at, "you you've u"))
+                    && !(at.saturating_sub(4)..at).any(|at| words.is(at, "must should to do if"))
+            }
             _ => false,
         }
     }
@@ -911,6 +1066,17 @@ impl Reader<'_, '_, '_> {
             return false;
         }
         if before.ends_with("'s") && !is_in(before, "let's it's") && sort == Sort::Bare {
+            return false;
+        }
+        // "…: one sentence that names the dish, …": a part that its form does not show.
+        if sort == Sort::Bare
+            && thing.is_length()
+            && words.is(next, "that which summarising summarizing explaining naming saying describing introducing on about")
+            && words.is(at.saturating_sub(1), ": , and then plus a with")
+            && at > 1
+            && (words.is(next, "that which") || self.words.is(at.saturating_sub(1), ": , and then"))
+            && words.is(at.saturating_sub(1), ": , and then plus")
+        {
             return false;
         }
         // "Words per minute", "lines of code", "characters in the play".
@@ -948,6 +1114,11 @@ impl Reader<'_, '_, '_> {
             }
             Thing::Unit(Unit::Number) => {
                 return limit_size(amount.limit) == 0 || sort != Sort::Bare || words.is(next - 1, "digits");
+            }
+            Thing::Unit(Unit::Heading | Unit::Paragraph)
+                if words.is(next, ",") && words.number(next + 1).is_some_and(|(value, _)| value > 30) =>
+            {
+                return false;
             }
             Thing::Unit(Unit::Question) => {
                 // Questions that are asked, not a quiz that is made or an exam that is taken.
@@ -1018,7 +1189,7 @@ impl Reader<'_, '_, '_> {
                     || words.is_what(next, What::Sign)
                     || words.is(
                         next,
-                        "or and max maximum long total in each per but with please that using for to of",
+                        "or and max maximum long total in each per but with please that using for to of thx thanks pls ty cheers",
                     );
                 // "why tweets are limited to 280 characters"
                 let is_told = words.is(at.saturating_sub(1), "limited restricted capped to")
@@ -1096,6 +1267,16 @@ impl Reader<'_, '_, '_> {
     /// A second limit without its unit: "at least 100 words but not more than 150".
     fn elliptical(&mut self, at: usize, amount: Amount) {
         let words = self.words;
+        // "In numbered steps, between five and nine of them."
+        if let Some(end) = words.any(amount.next, "of them|of these|of those|in all|in total|altogether")
+            && let Some(last) = self.found.last_mut()
+            && let Constraint::Count { limit: limit @ Limit::AtLeast(1), .. } = &mut last.constraint
+            && last.to + 6 > at
+        {
+            *limit = amount.limit;
+            last.to = end;
+            return;
+        }
         if !matches!(amount.sort, Sort::Least | Sort::Most | Sort::Under | Sort::Over)
             || !words.is(at.saturating_sub(1), "and but , or not be or than")
         {
@@ -1103,7 +1284,7 @@ impl Reader<'_, '_, '_> {
         }
         if amount.next < words.len()
             && !words.is_what(amount.next, What::Sign)
-            && !words.is(amount.next, "and in long")
+            && !words.is(amount.next, "and in long either though max at please or")
         {
             return;
         }
@@ -1195,7 +1376,7 @@ impl Reader<'_, '_, '_> {
                 if self.is_only(start) {
                     self.push(Constraint::Only { what: unit }, start, start + 1);
                 }
-                let pending = Pending { limit, from: start, to: end, is_list: true };
+                let pending = Pending { limit, from: start, to: end, is_list: true, of_them: false };
                 if unit == Unit::Item {
                     self.pass(start, end);
                     return Some((end, Some(pending)));
@@ -1243,7 +1424,7 @@ impl Reader<'_, '_, '_> {
         }
         self.note_things(amount);
         self.pass(at, amount.next);
-        Some((amount.next, Some(Pending { limit, from: at, to: amount.next, is_list: true })))
+        Some((amount.next, Some(Pending { limit, from: at, to: amount.next, is_list: true, of_them: false })))
     }
 
     /// Whether "nothing but", "only" or "just" stands before a thing.
@@ -1404,6 +1585,8 @@ impl Reader<'_, '_, '_> {
                     self.scoped_plain(found, at, next);
                 }
             }
+            Thing::Unit(Unit::Heading)
+                if (at.saturating_sub(7)..at).any(|at| words.is(at, "html page website web webpage site form component app")) => {}
             Thing::Unit(unit @ (Unit::Heading | Unit::CodeBlock)) => {
                 let wants = (at.saturating_sub(4)..at).any(|at| words.is(at, "use using include with add insert give provide structure organise organize under into put has have contain in has as through including format output return respond reply answer only just produce post"));
                 if wants && !words.is(before_index(at), "the") {
@@ -1485,6 +1668,13 @@ impl Reader<'_, '_, '_> {
             (!is_in(words.back(at, 1), "each every per no") && self.is_format(at)).then_some((unit, at, next))
         });
         let Some(pending) = pending else { return };
+        if let Some((unit, at, _)) = kind
+            && pending.of_them
+            && at < pending.from
+        {
+            self.push(Constraint::Count { what: unit, limit: pending.limit }, at, pending.to);
+            return;
+        }
         if let Some((unit, at, next)) = kind
             && at > pending.from
             && at < pending.from + REACH * 2
@@ -1512,6 +1702,8 @@ struct Pending {
     from: usize,
     to: usize,
     is_list: bool,
+    /// Whether it counts what was named before: "between five and nine of them".
+    of_them: bool,
 }
 
 fn list_kind(words: Words<'_>, at: usize) -> Option<Unit> {

@@ -102,6 +102,14 @@ impl Reader<'_, '_, '_> {
             if words.low(at) != "json" || self.is_used(at) {
                 continue;
             }
+            if words.is(at + 1, "schema") && self.asks(at)
+                && (at.saturating_sub(8)..at).any(|at| words.is(at, "match matches matching conform conforms conforming follow follows following fit fits validate validates satisfy satisfies adhere to against according comply"))
+                && !self.is_negated(at)
+                && let Some((Template::Schema(value), end)) = self.schema(at)
+            {
+                self.push(Constraint::Json { place: Place::Whole, keys: Vec::new(), schema: Some(value) }, at, end.min(words.len()));
+                continue;
+            }
             if words.is(at + 1, "parser parsers library libraries schema schemas api apis syntax validator web parsing feed databases database editor serialisation serialization")
             {
                 continue;
@@ -158,6 +166,15 @@ impl Reader<'_, '_, '_> {
                 }
             }
             self.in_form_part(Constraint::Json { place, keys, schema }, from, end);
+        }
+        if self.memory.header.is_empty()
+            && self.asks(0)
+            && !phrase::somewhere(words, "json|csv|table")
+            && (words.is(0, "header headers columns") || words.is(0, "first top header column the") && words.is(1, "row line header columns headers headings names"))
+            && let Some((found, _)) = self.names(0, "header headers row columns line headings names")
+            && found.len() > 1
+        {
+            self.memory.header = found;
         }
         // Keys in a sentence of their own.
         if self.memory.keys.is_empty()
@@ -727,6 +744,9 @@ impl Reader<'_, '_, '_> {
                 {
                     next += 1;
                 }
+                if next == start {
+                    break;
+                }
                 found.push(self.text_of(start..next).to_owned());
             }
             end = next;
@@ -921,10 +941,13 @@ impl Reader<'_, '_, '_> {
             }
         };
         for at in 0..words.len() {
-            if self.mood(at) == Mood::Told || !words.is(at, "separated divided split delimited separate divide separating put dividing insert place separator use") {
+            if self.mood(at) == Mood::Told || !words.is(at, "separated divided split delimited separate divide separating put dividing insert place separator use line row add draw") {
                 continue;
             }
-            let put = words.is(at, "put insert place use");
+            let put = words.is(at, "put insert place use line row add draw");
+            if words.is(at, "line row") && !words.is(at + 1, "of that reading with containing saying consisting made :") {
+                continue;
+            }
             let Some(by) = (at + 1..words.len().min(at + REACH))
                 .find(|at| is_separator(*at))
                 .or_else(|| self.described_separator(at))
@@ -1092,7 +1115,7 @@ impl Reader<'_, '_, '_> {
             if words.is_what(index, What::Quoted) {
                 return true;
             }
-            if words.is(index, "word words name names acronym acronyms term terms keyword keywords phrase letter variables constants heading's author surname button keys key warning headers labels label initial proper header identifiers filename filenames") {
+            if words.is(index, "spelled spelt typed letters' word words name names acronym acronyms term terms keyword keywords phrase letter variables constants heading's author surname button keys key warning headers labels label initial proper header identifiers filename filenames") {
                 return true;
             }
             if words.is_what(index, What::Sign) {
@@ -1139,6 +1162,11 @@ impl Reader<'_, '_, '_> {
                 at += 1;
                 continue;
             };
+            // "Plain English" is a tone.
+            if code == "en" && (words.is(at, "plain simple everyday") || words.is(at.saturating_sub(1), "plain simple everyday clear good proper correct better") && at > 0) {
+                at = next;
+                continue;
+            }
             match self.asked_language(at, next) {
                 Some((from, end)) => {
                     self.one_language(code, at, from, end);
@@ -1194,7 +1222,7 @@ impl Reader<'_, '_, '_> {
         let end = if words.is(next, "language") { next + 1 } else { next };
         let follows = end >= words.len()
             || words.is_what(end, What::Sign)
-            || words.is(end, "and or but with using only please then not for so without because by if when rather instead as at that throughout exclusively — no in too also even about to while pls explaining what how why within under max no of");
+            || words.is(end, "from thx thanks and or but with using only please then not for so without because by if when rather instead as at that throughout exclusively — no in too also even about to while pls explaining what how why within under max no of");
         if !follows || words.is(end, "of") {
             return None;
         }
@@ -1306,6 +1334,22 @@ pub(super) fn across(_instruction: &Instruction<'_>, found: &mut Vec<Extracted>,
                 *place = Place::Whole;
             }
         }
+    }
+    if !memory.header.is_empty() {
+        for one in found.iter_mut() {
+            if let Constraint::Csv { header, columns, .. } | Constraint::Table { header, columns, .. } = &mut one.constraint
+                && header.is_empty()
+            {
+                header.clone_from(&memory.header);
+                if *columns == Some(Limit::Exactly(memory.header.len() as u64)) {
+                    *columns = None;
+                }
+            }
+        }
+    }
+    // Nothing but JSON has no list of Markdown.
+    if found.iter().any(|one| matches!(one.constraint, Constraint::Json { place: Place::Whole, .. })) {
+        found.retain(|one| !matches!(one.constraint, Constraint::Count { what: Unit::Item, .. }));
     }
     if memory.rows.is_some() || memory.columns.is_some() {
         for one in found.iter_mut() {

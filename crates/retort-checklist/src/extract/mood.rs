@@ -56,7 +56,7 @@ fn is_break(words: Words<'_>, at: usize) -> bool {
 }
 
 /// The mood at each token.
-pub(super) fn moods(words: Words<'_>, is_question: bool) -> Vec<Mood> {
+pub(super) fn moods(words: Words<'_>, is_question: bool, delegates: bool) -> Vec<Mood> {
     let length = words.len();
     let mut moods = vec![Mood::Asked; length];
     // Main clauses stand between semicolons and the like, and where "so" or "please" takes the word again.
@@ -66,6 +66,7 @@ pub(super) fn moods(words: Words<'_>, is_question: bool) -> Vec<Mood> {
             .find(|at| {
                 *at > start
                     && (words.is(*at, "; : — !")
+                        || words.is(*at, ", or and because since so but though although") && speaks_anew(words, *at + 1)
                         || words.is(*at, ",") && takes_the_word(words, *at + 1)
                         || words.is(*at, "but so and then")
                             && takes_the_word(words, *at + 1)
@@ -73,11 +74,31 @@ pub(super) fn moods(words: Words<'_>, is_question: bool) -> Vec<Mood> {
             })
             .unwrap_or(length);
         let is_last = (end..length).all(|at| words.is_what(at, What::Sign));
-        clause(words, start, end, is_question && is_last, &mut moods);
+        clause(words, start, end, is_question && is_last, delegates, &mut moods);
+        // "The competition says: …": what follows the colon is reported, too.
+        if words.low(end) == ":" && (start..end).any(|at| words.is(at, SAYS)) && mood_of(&moods, end.saturating_sub(1)) == Mood::Told {
+            for mood in moods.iter_mut().skip(end) {
+                *mood = Mood::Told;
+            }
+            break;
+        }
         start = end + 1;
     }
     topics(words, &mut moods);
     moods
+}
+
+fn mood_of(moods: &[Mood], at: usize) -> Mood {
+    moods.get(at).copied().unwrap_or(Mood::Asked)
+}
+
+/// Verbs with which a text or a person is quoted.
+const SAYS: &str = "says said say states stated reads read went asked told wrote writes";
+
+/// Whether somebody else becomes the subject here, as in "…, or I'll write a 1,000-word review".
+fn speaks_anew(words: Words<'_>, at: usize) -> bool {
+    words.is(at, "i'll i've i'm he she they they'll he'll she'll we'll we've")
+        || words.is(at, "i we") && words.is(at + 1, "will have had am are was were wrote think know used got said")
 }
 
 /// Whether a request begins here, behind a comma or an "and".
@@ -86,12 +107,20 @@ fn takes_the_word(words: Words<'_>, at: usize) -> bool {
         || words.is(at, "so and but then now")
             && (words.is(at + 1, "please pls can could keep write give make use"))
         || words.is(at, "can could would will") && words.is(at + 1, "you u")
+        || words.is(at, "you") && words.is(at + 1, "answer respond reply must should shall always only never speak write will have")
         || words.is(at, "write keep use give make answer respond reply summarise summarize suggest help")
             && !words.is(at.saturating_sub(2), "to")
 }
 
 /// The mood of a main clause.
-fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: &mut [Mood]) {
+fn clause(
+    words: Words<'_>,
+    start: usize,
+    end: usize,
+    is_question: bool,
+    delegates: bool,
+    moods: &mut [Mood],
+) {
     let mut tell = |from: usize, to: usize| {
         for mood in moods.iter_mut().take(to).skip(from) {
             *mood = Mood::Told;
@@ -122,7 +151,7 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     let opener = words.low(asked);
     let is_contracted = is_in(opener, "what's who's where's how's");
     if is_in(opener, QUESTION_WORDS)
-        && (is_question || is_in(opener, "what why how who") || is_contracted)
+        && (is_question || is_in(opener, "what why how who did does was were is are") || is_contracted)
         && !(is_in(opener, "do have") && !words.is(asked + 1, "you i we they people") || opener == "whose")
     {
         question(words, asked, end, &mut tell);
@@ -134,18 +163,33 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     }
     // "I wrote …", "We have …" against "I need …", "I want you to …".
     if is_in(first, "i we i'm i've i'd we've we're i'll we'd") {
+        // A task of one's own that is handed on: "we have to write …", where "can you write it" stands elsewhere.
+        if delegates
+            && (at + 1..end.min(at + 6)).any(|at| {
+                words.is(at, "to allowed must supposed should need required can't cannot")
+            })
+        {
+            return;
+        }
         let mut verb = at + 1;
-        while words.is(verb, "really just also only would do still kindly 'd am don't not never") {
+        while words.is(verb, "really just also only would do still kindly 'd am don't not never rather") {
             verb += 1;
         }
         let wants = words.is(
             verb,
             "need want like expect require prefer request ask looking after appreciate love insist",
+        ) || words.is(verb, "have see get read")
+            && (at + 1..verb).any(|at| words.low(at) == "rather");
+        let wants = wants
+            || first == "i'd" && words.low(at + 1) == "rather"
+            || first == "i'm" && words.is(verb, "hoping aiming");
+        let wants = wants || words.is(
+            verb, "hope",
         );
         let lifts = words.is(verb, "need require expect insist")
             && (at + 1..verb).any(|at| words.is(at, "don't not never"));
         let own = lifts
-            || words.low(verb + 1) == "to" && !words.is(verb + 2, "see get have receive ask request hear");
+            || words.low(verb + 1) == "to" && !words.is(verb + 2, "see get have receive ask request hear know understand learn read");
         if !wants || own || (first == "i've" || first == "we've") {
             tell(at, end);
         }
@@ -154,6 +198,26 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     let is_noun = words.is(at + 1, "is are should must has was were can may cannot needs shall will");
     if is_in(first, IMPERATIVES) && !is_noun && !(first == "note" && words.is(at + 1, "that")) {
         return;
+    }
+    // "In three or four sentences, tell me who …"
+    if asked > at && is_in(words.low(asked), IMPERATIVES) {
+        return;
+    }
+    if delegates
+        && (at..end.min(at + 8)).any(|at| {
+            words.is(at, "i we") && words.is(at + 1, "have must need got should gotta") && !words.is(at + 2, "a an the some")
+        })
+    {
+        return;
+    }
+    // "You have 50 words."
+    if is_in(first, "you you've u") {
+        let number = (at + 1..at + 5).find(|at| count::limit(words, *at).is_some());
+        if let Some(number) = number
+            && (at + 1..number).all(|at| words.is(at, "have got only just exactly about"))
+        {
+            return;
+        }
     }
     // A statement: does it speak of the response?
     // "Bullet points are optional", "emojis are allowed": permissions.
@@ -183,8 +247,9 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
         ) || is_in(words.low(*at), REPORTS) && *at > start
     });
     let Some(verb) = verb else {
-        // "My essay begins with …"
-        if is_in(first, "my our his her their") {
+        // "My essay begins with …", "A ship steers two headings"
+        let is_past = (at + 1..end.min(at + 8)).any(|at| words.low(at) == "used" && words.low(at + 1) == "to");
+        if is_in(first, "my our his her their") || is_past || tells_of_the_world(words, at, end) {
             tell(at, end);
         }
         return;
@@ -209,10 +274,11 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
         return;
     }
     let speaks_of_response =
-        names("it that you your u each every no all there everything nothing neither this these only")
+        names("it that you your u each every no all words letters there everything nothing neither this these only")
             || names(RESPONSES)
                 && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
     let is_past = is_in(low, "was were had did got went wasn't")
+        || subject.clone().any(|at| words.low(at) == "used" && words.low(at + 1) == "to")
         || is_in(low, "has have") && words.is(verb + 1, "been");
     let is_owned = is_in(first, "my our his her their")
         && !(subject.clone().any(|at| words.is(at, "answer response reply output summary")));
@@ -225,9 +291,51 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, moods: 
     }
 }
 
+/// "A toddler knows at least 20 words": a noun with an article, and what it does. A response is no such noun, and what
+/// is asked for has no verb in the third person.
+fn tells_of_the_world(words: Words<'_>, at: usize, end: usize) -> bool {
+    let usually = (at + 1..end.min(at + 10)).any(|at| {
+        words.is(at, "usually typically often generally normally traditionally sometimes rarely")
+            && words.is_word(at + 1)
+            && !is_in(words.back(at, 1), "should must to")
+    });
+    if usually && !words.is(at, IMPERATIVES) {
+        return true;
+    }
+    if !words.is(at, "a an the most some many") || words.is(at + 1, RESPONSES) {
+        return false;
+    }
+    for verb in at + 2..end.min(at + 9) {
+        let low = words.low(verb);
+        if !words.is_word(verb) || words.number(verb).is_some() || words.is(verb, "in with under within using that which") {
+            return false;
+        }
+        if is_in(low, "of from about on at for") {
+            // "A toddler of 18 months knows …": the verb may stand behind.
+            continue;
+        }
+        let is_verb = low.len() > 3
+            && low.ends_with('s')
+            && !low.ends_with("ss")
+            && !low.ends_with("'s")
+            && !is_in(low, "series news sports sales business physics mathematics this always perhaps plus less express thus campus months years days weeks hours minutes")
+            && words.is(at, "a an the")
+            && (words.number(verb + 1).is_some() || words.is(verb + 1, "at a an the up in about more only no between to"))
+            && !words.is(verb - 1, "of from about on at for and")
+            && (words.is(at, "a an") || words.number(verb + 1).is_some() || count::limit(words, verb + 1).is_some());
+        if is_verb {
+            return true;
+        }
+    }
+    false
+}
+
 /// In a question only an ending such as "in two sentences" asks something of the response.
 fn question(words: Words<'_>, start: usize, end: usize, tell: &mut impl FnMut(usize, usize)) {
-    let last = (start..end).rev().find(|at| !words.is_what(*at, What::Sign)).map_or(start, |at| at + 1);
+    let last = (start..end)
+        .rev()
+        .find(|at| !words.is_what(*at, What::Sign) && !words.is(*at, "thx thanks pls ty cheers please"))
+        .map_or(start, |at| at + 1);
     let wonders = words.low(start) == "how"
         && words.is(start + 1, "many much long do can to should does")
         && !words.ends_before(start + 3, "how do you|how does a|how does the|how does an").is_some()
@@ -241,7 +349,7 @@ fn question(words: Words<'_>, start: usize, end: usize, tell: &mut impl FnMut(us
         let begins = if words.is(at, "in using within with") { at + 1 } else { at };
         if let Some(limit) = count::limit(words, begins)
             && let Some((thing, next)) = count::counted(words, limit.next)
-            && (next >= last || words.is(next, ", ) and or max maximum in with please") || is_apart)
+            && (next >= last || words.is(next, ", ) and or max maximum in with please thx thanks pls ty cheers") || is_apart)
             && (thing.is_length() || is_apart)
         {
             tell(start, at);
@@ -263,13 +371,25 @@ const MAKERS: &str = "function script program code class query tool app parser m
 /// Marks what the response is about, and what others do or may do.
 fn topics(words: Words<'_>, moods: &mut [Mood]) {
     let mut mood = None;
+    let mut lifted = false;
+    let mut open = false;
+    let mut from = 0;
     for at in 0..words.len() {
-        let joins = words.is(at, "and but then or") && takes_the_word_again(words, at + 1);
-        if is_break(words, at) || joins {
-            mood = None;
-        }
         let low = words.low(at);
         let before = words.back(at, 1);
+        let joins = words.is(at, "and but then or")
+            && takes_the_word_again(words, at + 1)
+            && !(lifted && low == "or");
+        if is_break(words, at) || joins {
+            mood = None;
+            lifted = false;
+            open = false;
+        }
+        // "… on osmosis with the following sections", "how to descale a kettle as a numbered list".
+        if mood.is_some() && open && leaves_the_topic(words, from, at) {
+            mood = None;
+            open = false;
+        }
         let counts = || {
             count::limit(words, at + 1).is_some_and(|limit| {
                 let counted = count::counted(words, limit.next);
@@ -339,6 +459,16 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
             _ => None,
         };
         if let Some(next) = next {
+            lifted |= is_in(low, "have need");
+            if mood.is_none() {
+                from = at;
+            }
+            open = match low {
+                "who" | "whom" | "that" | "which" | "to" | "for" | "whose" | "where" => false,
+                "how" | "what" | "why" | "whether" | "when" | "about" | "on" | "regarding" | "concerning" | "describing"
+                | "explaining" | "featuring" | "around" => mood.is_none() || open,
+                _ => false,
+            };
             // A story does not leave what is told within it.
             mood = Some(if mood == Some(Mood::Told) { Mood::Told } else { next });
         }
@@ -348,6 +478,53 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
             *slot = mood;
         }
     }
+}
+
+/// Whether the form of the response is spoken of from here on, and no longer what it is about: "with the following
+/// sections", "as a numbered list", "in at most three bullet points", "using at least six full sentences".
+fn leaves_the_topic(words: Words<'_>, from: usize, at: usize) -> bool {
+    if !words.is(at, "with in as using under within") {
+        return false;
+    }
+    // "How to write a paragraph with …", "on the poem with …": that is part of what it is about.
+    let speaks_of_texts = (from.max(at.saturating_sub(8))..at).any(|index| {
+        words.is(index, "essay poem paragraph story article letter email text report list poems essays paragraphs stories letters emails texts cv resume sonnet haiku book novel song tweet document documents file page html code sentence sentences function table tables json write format")
+            && (index + 1..at).all(|index| !words.is_what(index, What::Sign))
+    });
+    if speaks_of_texts {
+        return false;
+    }
+    let mut next = at + 1;
+    if words.is(next, "the") && words.low(next + 1) == "following" {
+        next += 2;
+        while words.is(next, "exact five four three six two titled named") {
+            next += 1;
+        }
+        return words.is(next, "sections headings headers parts format columns keys structure section");
+    }
+    if let Some(amount) = count::limit(words, next) {
+        let is_form = count::counted(words, amount.next).is_some_and(|(thing, end)| {
+            (thing.is_form() || words.low(at) != "with" && thing.is_length())
+                && (end >= words.len()
+                    || words.is_what(end, What::Sign)
+                    || words.is(end, "or and max maximum total in each per with please for to using of long as titled named"))
+        });
+        return is_form || words.is(amount.next, "sections headings");
+    }
+    while words.is(next, "a an the short simple plain clear valid markdown numbered bulleted ordered") && next < at + 5 {
+        if words.is(next, "numbered bulleted ordered") && words.is(next + 1, "list steps") {
+            return true;
+        }
+        next += 1;
+    }
+    if words.is(next, "sections headings") && words.is(next + 1, "titled named called : for labelled labeled headed")
+        || words.is(next, "html python javascript rust java json") && words.is(next + 1, "code") && words.is(next + 2, "block snippet")
+    {
+        return true;
+    }
+    words.is(at, "as in using")
+        && (count::thing(words, next).is_some_and(|(thing, end)| thing.is_form() && (end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "with of and please")))
+            || words.is(next, "json csv table") && (next + 1 >= words.len() || words.is_what(next + 1, What::Sign) || words.is(next + 1, "with and format")))
 }
 
 const fn before_at(at: usize) -> usize {
@@ -364,6 +541,14 @@ fn takes_the_word_again(words: Words<'_>, at: usize) -> bool {
 fn relative(words: Words<'_>, at: usize, mood: Option<Mood>) -> Option<Mood> {
     let low = words.low(at);
     let before = words.back(at, 1);
+    // "… in which you use the word X", "where the letter Q shows up": that is the assistant's.
+    if (low == "which" && before == "in" && words.is(at + 1, "you") && words.is(at + 2, "use include mention avoid never do don't must")
+        || low == "where" && words.is(at + 1, "the a") && words.is(at + 2, "letter word phrase first last")
+        || low == "which" && before == "in" && words.is(at + 1, "the") && words.is(at + 2, "letter word phrase"))
+        && (0..at).rev().take(REACH_BACK).any(|at| words.is(at, RESPONSES) || words.is(at, "something text"))
+    {
+        return Some(Mood::Asked);
+    }
     if low == "which" && is_in(before, "in of") {
         // "A speech in which the word … appears".
         let noun = words.back(at, 2);
@@ -377,7 +562,7 @@ fn relative(words: Words<'_>, at: usize, mood: Option<Mood>) -> Option<Mood> {
         return (mood == Some(Mood::Topic)).then_some(Mood::Told);
     }
     if low == "that"
-        && is_in(before, "ensure sure make see check note so such remember say ensuring but and is be")
+        && is_in(before, "ensure sure make see check note so such remember say ensuring but and is be important essential vital crucial necessary imperative")
     {
         return None;
     }

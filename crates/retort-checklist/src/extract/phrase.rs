@@ -67,7 +67,7 @@ impl<'t> Reader<'_, 't, '_> {
             if words.is_what(item, What::Quoted) {
                 texts.push(self.text(item).trim().to_owned());
                 next = item + 1;
-            } else if words.is(item, "* ** _ __") {
+            } else if words.is(item, "* ** _ __") && (bare.is_some() || !first) {
                 let close = (item + 1..item + 7).find(|at| words.low(*at) == words.low(item))?;
                 texts.push(self.text_of(item + 1..close).to_owned());
                 next = close + 1;
@@ -128,7 +128,7 @@ impl<'t> Reader<'_, 't, '_> {
     }
 
     /// How often, from a place on: "at least twice", "exactly three times".
-    fn times(&self, at: usize) -> Option<(Limit, usize)> {
+    pub(super) fn times(&self, at: usize) -> Option<(Limit, usize)> {
         if let Some((limit, next)) = self.times_here(at) {
             // "At least twice but no more than four times"
             if self.words.is(next, "but and")
@@ -152,6 +152,7 @@ impl<'t> Reader<'_, 't, '_> {
         let at = words
             .any(at, "in your answer|in your response|in it|in the text|, and|,|in the story")
             .unwrap_or(at);
+        // "Not more than twice", "fewer than 5 times"
         if let Some((value, next)) = words.times(at) {
             if let Some(next) = words.any(next, "or more|at least|at minimum|minimum|or more often") {
                 return Some((Limit::AtLeast(value), next));
@@ -401,7 +402,7 @@ impl<'t> Reader<'_, 't, '_> {
             || is_label && words.is(at, "forbidden banned taboo")
             || is_label && (at..operands.from).any(|at| words.is(at, "avoid"));
         let (limit, end) = match self.times(operands.next) {
-            Some((limit, end)) => (Some(limit), end),
+            Some((limit, end)) => (Some(limit), if words.is(end, "each apiece") { end + 1 } else { end }),
             None => (early, operands.next),
         };
         let limit = match (limit, negated) {
@@ -545,7 +546,7 @@ impl<'t> Reader<'_, 't, '_> {
             let limit_end;
             let mut limit = None;
             if words.is(verb, "appear appears occur occurs used mentioned included feature features found present repeated figure figures come comes contained show shows")
-                && (modal || words.is(verb, "appears occurs appear occur features feature comes is"))
+                && (modal || words.is(verb, "appears occurs appear occur features feature comes is shows show"))
             {
                 let mut behind = verb + 1;
                 if words.is(behind, "up") {
@@ -718,9 +719,14 @@ impl<'t> Reader<'_, 't, '_> {
                 }
             };
             if part.is_some() || self.part_before(at, at + 1).is_some() {
-                return None;
+                // "End every paragraph with a question."
+                if part.is_none_or(|(_, unit)| unit == Unit::Sentence) {
+                    return None;
+                }
+                of.push(edge("?".to_owned(), false, false));
+            } else {
+                of.push(question);
             }
-            of.push(question);
             end = next;
         } else if words.is_what(next, What::Quoted) || words.is(next, "* ** _ __") {
             if article && kind.is_none() {
@@ -979,7 +985,7 @@ impl<'t> Reader<'_, 't, '_> {
         let Some(at) = (0..words.len()).find(|at| is_mark(*at) && self.mood(*at) != Mood::Told) else {
             return;
         };
-        let wants = (at.saturating_sub(8)..at).any(|at| words.is(at, "add include end finish append close put attach contain with conclude need have needs want has adding insert including no without omit skip write ends ending containing tack and"))
+        let wants = (at.saturating_sub(8)..at).any(|at| words.is(at, "add forget pop slip end include end finish append close put attach contain with conclude need have needs want has adding insert including no without omit skip write ends ending containing tack and"))
             || words.any(at + 1, "at the end|is required|is needed|starting with|beginning with").is_some() && at > 0;
         if !wants || at == 0 {
             return;
@@ -1159,19 +1165,22 @@ impl<'t> Reader<'_, 't, '_> {
         })
         };
         // "Is water wet? Yes or no."
-        if words.len() >= 3
-            && self.asks(0)
-            && words.is(0, "yes true")
-            && words.is(1, "or /")
-            && words.is(2, "no false")
-            && (3..words.len()).take(3).any(|at| words.is(at, ". ? ! , : —") || at + 1 == words.len())
-            && (3..words.len())
+        let lead = (0..4).take_while(|at| words.is(*at, "just simply only a plain simple please")).count();
+        if words.len() >= lead + 3
+            && self.asks(lead)
+            && words.is(lead, "yes true")
+            && words.is(lead + 1, "or /")
+            && words.is(lead + 2, "no false")
+            && ((lead + 3..words.len()).take(3).any(|at| words.is(at, ". ? ! , : —") || at + 1 == words.len())
+                || lead + 3 == words.len())
+            && (lead + 3..words.len())
                 .take_while(|at| !words.is(*at, ". ? ! , : —"))
                 .all(|at| words.is(at, "only please"))
         {
-            let options = vec![self.text(0).to_owned(), self.text(2).to_owned()];
-            self.push(Constraint::Choice { options, place: Place::Whole }, 0, 3);
+            let options = vec![self.text(lead).to_owned(), self.text(lead + 2).to_owned()];
+            self.push(Constraint::Choice { options, place: Place::Whole }, lead, lead + 3);
         }
+        self.options_of_a_question();
         let mut at = 0;
         while at < words.len() {
             if self.is_used(at) || !self.asks(at) {
@@ -1187,6 +1196,30 @@ impl<'t> Reader<'_, 't, '_> {
             } else {
                 at += 1;
             }
+        }
+    }
+
+    /// "Which should I learn first: guitar, cello or oboe?", "Guitar, cello or oboe?": options for a later request.
+    fn options_of_a_question(&mut self) {
+        let words = self.words;
+        if !self.memory.is_question || !self.memory.options.is_empty() || words.len() > 60 {
+            return;
+        }
+        let Some(last) = words.len().checked_sub(1) else { return };
+        if !(last.saturating_sub(6)..last).any(|at| words.low(at) == "or") {
+            return;
+        }
+        let start = (0..last)
+            .rev()
+            .find(|at| words.is(*at, ": —"))
+            .map_or_else(|| if words.is(0, "a an the") || words.low(1) == "," || words.low(2) == "," || words.low(1) == "or" { 0 } else { last }, |at| at + 1);
+        if start >= last {
+            return;
+        }
+        let Some((options, end)) = self.options(start) else { return };
+        if end == last && options.iter().all(|option| option.split(' ').count() <= 3) {
+            self.memory.options = options;
+            self.memory.options_place = Some((self.memory.sentence, false));
         }
     }
 
@@ -1215,6 +1248,16 @@ impl<'t> Reader<'_, 't, '_> {
             let quoted = words.is_what(next, What::Quoted);
             let pair = options.iter().all(|option| is_in(&option.to_lowercase(), "yes no true false maybe agree disagree unsure unknown pass fail correct incorrect right wrong valid invalid spam ham guilty positive negative neutral approve reject accept approved rejected male female real fake up down left right buy sell hold odd even safe unsafe for against both neither depends heads tails high medium low"))
                 || (options.iter().all(|option| option.chars().count() == 1) && options.len() > 1);
+            // "Don't reply with only yes or no."
+            if (quoted || pair)
+                && self.is_negated(at)
+                && (at..next).any(|at| words.is(at, "only just simply merely"))
+                && (end >= words.len() || words.is_what(end, What::Sign))
+            {
+                let constraint = Constraint::Choice { options, place: Place::Whole };
+                self.push(Constraint::Not { constraint: Box::new(constraint) }, at, end);
+                return Some(end);
+            }
             if !(quoted || pair) || self.is_negated(at + 1) || options.len() == 2 && words.is(next, "and") {
                 return None;
             }
@@ -1269,7 +1312,21 @@ impl<'t> Reader<'_, 't, '_> {
                 self.push(Constraint::Choice { options, place }, at, end);
                 return Some(end);
             }
-            let colon = (next..words.len().min(next + REACH)).find(|at| words.is(*at, ": ("))?;
+            let is_one = words.is(next.saturating_sub(1), "one single");
+            let colon = (next..words.len().min(next + REACH)).find(|at| words.is(*at, ": ("));
+            // The options stand in the question before.
+            if colon.is_none()
+                && is_one
+                && self.memory.options.len() >= 2
+                && (next >= words.len() || words.is_what(next, What::Sign) || words.is(next, "of and option only"))
+            {
+                let options = self.memory.options.clone();
+                let end = words.any(next, "of them|of these|of the two|of the three|option|of those").unwrap_or(next);
+                let place = if self.only_the_answer() || only && !goes_on { Place::Whole } else { Place::Somewhere };
+                self.push(Constraint::Choice { options, place }, at, end);
+                return Some(end);
+            }
+            let colon = colon?;
             let (options, end) = self.options(colon + 1).or_else(|| {
                 // Commas alone.
                 let mut options = Vec::new();
