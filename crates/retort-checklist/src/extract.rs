@@ -59,7 +59,8 @@ pub struct Extracted {
 #[must_use]
 pub fn extract(instruction: &str) -> Vec<Extracted> {
     let instruction = Instruction::new(instruction);
-    let mut memory = Memory { delegates: delegates(instruction.text), ..Memory::default() };
+    let mut memory = Memory::default();
+    memory.survey = survey(&instruction, &mut memory.made);
     let mut found: Vec<Extracted> = Vec::new();
     for index in 0..instruction.sentences.len() {
         let Some(sentence) = instruction.sentences.get(index) else { break };
@@ -81,6 +82,15 @@ pub fn extract(instruction: &str) -> Vec<Extracted> {
                 }
             }
         }
+        memory.holds |= found.iter().any(|one| {
+            matches!(
+                one.constraint,
+                Constraint::Code { .. }
+                    | Constraint::Choice { .. }
+                    | Constraint::Csv { .. }
+                    | Constraint::Json { .. }
+            )
+        });
         memory.tail = tokens;
         memory.tail.truncate(LONGEST);
         memory.begin_to_collect(&instruction, index);
@@ -89,20 +99,58 @@ pub fn extract(instruction: &str) -> Vec<Extracted> {
     finish(&instruction, found, &memory)
 }
 
-/// Whether somebody hands on a task that is set to them.
-fn delegates(text: &str) -> bool {
-    // Only in an instruction that speaks to the assistant; what is longer than a letter is not looked through.
-    let start: String = text.chars().take(4_000).collect::<String>().to_lowercase();
-    let asks = ["can you ", "can u ", "could you ", "could u ", "would you ", "please ", "pls ", "help me "];
-    let makes = ["write", "do it", "do this", "make", "draft", "help", "create", "come up"];
-    start.split(['.', '?', '!', '\n']).any(|sentence| {
-        asks.iter().any(|ask| {
-            sentence.find(ask).is_some_and(|at| {
-                let behind = sentence.get(at + ask.len()..).unwrap_or_default().trim_start();
-                ask.starts_with("help") || makes.iter().any(|verb| behind.starts_with(verb))
-            })
-        })
-    })
+/// What an instruction as a whole is about, read before its sentences.
+#[derive(Debug, Default, Clone, Copy)]
+struct Survey {
+    /// Whether somebody hands on a task that is set to them: "can you write it for me".
+    delegates: bool,
+    /// Whether a text is asked for: then what a teacher or a client demands of it is asked, too.
+    makes: bool,
+}
+
+/// Reads the beginning of an instruction; what is longer than a letter is not looked through.
+fn survey(instruction: &Instruction<'_>, made: &mut Vec<String>) -> Survey {
+    let mut survey = Survey::default();
+    for sentence in instruction.sentences.iter().take(60) {
+        let tokens = token::tokens(instruction, sentence);
+        let words = Words { tokens: tokens.get(..LONGEST.min(tokens.len())).unwrap_or_default() };
+        for at in 0..words.len() {
+            let is_polite =
+                words.is(at, "can could would") && words.is(at + 1, "you u") || words.is(at, "please pls");
+            let verb = if words.is(at, "please pls") { at + 1 } else { at + 2 };
+            let is_request = is_polite
+                && (words.is(verb, "write draft make do help create come give")
+                    || words.is(verb, "please") && words.is(verb + 1, "write draft make do help create"));
+            survey.delegates |= is_request || words.is(at, "help") && words.low(at + 1) == "me";
+            let begins = at == 0 || words.is(at - 1, "please , pls and you me : so kindly");
+            if !(begins
+                && words
+                    .is(at, "write draft compose create make prepare produce invent craft give provide need"))
+            {
+                continue;
+            }
+            survey.makes = true;
+            let mut noun = at + 1;
+            while words.is(noun, "me us") {
+                noun += 1;
+            }
+            if !words.is(noun, "a an the my our") {
+                continue;
+            }
+            for ahead in 1..4 {
+                let low = words.low(noun + ahead);
+                if is_in(low, "of for with in on to about from and or") {
+                    break;
+                }
+                if count::is_other_part(low) && made.len() < 8 {
+                    made.push(low.to_owned());
+                    break;
+                }
+            }
+        }
+        survey.makes |= survey.delegates;
+    }
+    survey
 }
 
 /// Names in the items of a list: of sections, headings, keys or columns.
@@ -135,7 +183,7 @@ impl Memory {
             "columns" => Names::Columns,
             _ => Names::Keys,
         };
-        let moods = mood::moods(words, self.is_question, self.delegates);
+        let moods = mood::moods(words, self.is_question, self.survey);
         if moods.get(noun) != Some(&mood::Mood::Asked) {
             return;
         }
@@ -205,10 +253,11 @@ struct Found {
 struct Memory {
     /// The number of the sentence that is read.
     sentence: usize,
-    /// Whether a task of one's own is handed on: "can you write it for me".
-    delegates: bool,
+    survey: Survey,
     /// What the instruction asks for by a noun that may also name a part: a description, an introduction.
     made: Vec<String>,
+    /// Whether code, data or a choice was asked for: a length in a later sentence may be of what explains it.
+    holds: bool,
     /// Whether what the items below a label name is forbidden ("Avoid:") or asked for ("Must have:").
     label: Option<bool>,
     /// The columns' names that a sentence of their own gives.
@@ -259,7 +308,7 @@ struct Reader<'s, 't, 'm> {
 
 impl<'s, 't, 'm> Reader<'s, 't, 'm> {
     fn new(instruction: &'s Instruction<'t>, words: Words<'s>, memory: &'m mut Memory) -> Self {
-        let moods = mood::moods(words, memory.is_question, memory.delegates);
+        let moods = mood::moods(words, memory.is_question, memory.survey);
         let used = vec![false; words.len()];
         Self { instruction, words, moods, used, memory, found: Vec::new() }
     }
@@ -362,7 +411,10 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             let low = words.low(index);
             // "2) finish with …" begins anew, and so does "…, always end with".
             let is_mark = low == ")" && words.number(index.wrapping_sub(1)).is_some();
-            if is_mark || low == "always" && !words.is(back(index), "not don't") {
+            if is_mark
+                || low == "always" && !words.is(back(index), "not don't")
+                || is_in(low, "just simply") && index > 0 && words.low(index - 1) == ","
+            {
                 return false;
             }
             if is_in(low, "but ; : — - so however instead ( then")
@@ -420,7 +472,10 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             .take(8)
             .any(|at| words.is(at, "you your it answer response reply output u this there"));
         let condition = if is_about_response { self.condition(condition_range.clone()) } else { None };
-        if let Some(Constraint::Count { what: what @ (Unit::Bullet | Unit::NumberedItem | Unit::Item), .. }) = condition {
+        if let Some(Constraint::Count {
+            what: what @ (Unit::Bullet | Unit::NumberedItem | Unit::Item), ..
+        }) = condition
+        {
             self.memory.list = Some(what);
         }
         let mut all = Vec::new();
@@ -508,7 +563,7 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
         let tokens = self.words.tokens.get(range).unwrap_or_default();
         let words = Words { tokens };
         let verb = (0..words.len()).find(|at| {
-            words.is(*at, "use include show add give write provide contain contains includes has have need make uses exceeds answer respond reply insert choose mention is")
+            words.is(*at, "use include show add give write provide contain contains includes has have need make uses exceeds answer respond reply insert choose mention is there's")
         })?;
         let negated = (0..words.len()).any(|at| is_negator(words, at));
         let constraint = (verb + 1..words.len()).find_map(|at| {
@@ -541,7 +596,11 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
         if words.is_what(start, What::Quoted) {
             end += 1;
         } else {
-            while end < start + 3 && words.is_word(end) && self.text(end).starts_with(char::is_uppercase) && words.number(end).is_none() {
+            while end < start + 3
+                && words.is_word(end)
+                && self.text(end).starts_with(char::is_uppercase)
+                && words.number(end).is_none()
+            {
                 end += 1;
             }
         }
@@ -574,7 +633,8 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
     /// "Either write two paragraphs and use no digits, or write a list of six items": one group or the other.
     fn either_or(&mut self) -> Option<Vec<Found>> {
         let words = self.words;
-        let at = (0..words.len().min(6)).find(|at| words.low(*at) == "either" && words.is(at + 1, REQUESTS))?;
+        let at =
+            (0..words.len().min(6)).find(|at| words.low(*at) == "either" && words.is(at + 1, REQUESTS))?;
         let or = (at + 2..words.len()).find(|at| {
             words.low(*at) == "or" && words.is(at.saturating_sub(1), ", ;") && words.is(at + 1, REQUESTS)
         })?;
@@ -633,7 +693,8 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             while words.is(next, "any the a an no") && next < at + 3 {
                 next += 1;
             }
-            let ends = |end: usize| end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "and or");
+            let ends =
+                |end: usize| end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "and or");
             if let Some((thing, end)) = count::thing(words, next)
                 && thing.is_named()
                 && ends(end)
@@ -650,7 +711,11 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
                 self.push(thing.constraint(amount.limit), at, end);
                 at = end;
             } else if let Some((name, limit, end)) = self.name_in_list(next, bans) {
-                self.push(Constraint::Phrase { text: name, limit, inside_words: false, case_sensitive: false }, at, end);
+                self.push(
+                    Constraint::Phrase { text: name, limit, inside_words: false, case_sensitive: false },
+                    at,
+                    end,
+                );
                 at = end;
             } else if words.is_what(next, What::Quoted) && ends(next + 1) && bans {
                 let text = self.text(next).trim().to_owned();
@@ -666,7 +731,8 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
     fn both(&mut self) -> Option<Vec<Found>> {
         let words = self.words;
         // "You may use emojis or exclamation marks, but not both."
-        if let Some(end) = (2..words.len()).find(|at| words.any(*at, "but not both|not both|never both").is_some())
+        if let Some(end) =
+            (2..words.len()).find(|at| words.any(*at, "but not both|not both|never both").is_some())
             && let Some(found) = self.not_both(end)
         {
             return Some(found);
@@ -717,7 +783,9 @@ const REQUESTS: &str = "use keep write include add start begin end finish answer
 fn is_negator(words: Words<'_>, at: usize) -> bool {
     match words.low(at) {
         "no" => !words.is(at + 1, "matter problem longer"),
-        "not" => !words.is(back(at), "whether why if or") && !words.is(at + 1, "forget fail neglect hesitate"),
+        "not" => {
+            !words.is(back(at), "whether why if or") && !words.is(at + 1, "forget fail neglect hesitate")
+        }
         "don't" | "dont" | "never" if words.is(at + 1, "forget fail neglect hesitate") => false,
         "don't" | "dont" | "never" | "without" | "avoid" | "avoiding" | "avoids" | "omit" | "omitting"
         | "exclude" | "excluding" | "skip" | "nor" | "neither" | "cannot" | "can't" | "mustn't"
@@ -739,7 +807,11 @@ const fn back(at: usize) -> usize {
 }
 
 /// Puts together what an "or" stands between: "in fewer than 50 words or in three bullet points".
-fn alternatives(words: Words<'_>, found: Vec<Found>) -> Vec<Found> {
+fn alternatives(words: Words<'_>, mut found: Vec<Found>) -> Vec<Found> {
+    // "Three sentences or 50 words, whichever is shorter" is neither one nor the other.
+    if let Some(at) = (0..words.len()).find(|at| words.low(*at) == "whichever") {
+        found.retain(|one| one.to > at || one.to + 16 < at);
+    }
     let mut joined: Vec<Found> = Vec::with_capacity(found.len());
     for next in found {
         let is_either = joined.last().is_some_and(|last| {

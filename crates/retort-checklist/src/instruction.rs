@@ -199,7 +199,9 @@ fn with_blocks(text: &str, spans: Vec<Span>) -> Vec<Span> {
             && at > 0
             && introduces(text.get(..all.get(at).map_or(0, |range| range.start)).unwrap_or_default())
         {
-            end = (at + 1..all.len()).find(|next| rule(line(*next)) == Some(mark)).map_or(all.len(), |close| close + 1);
+            end = (at + 1..all.len())
+                .find(|next| rule(line(*next)) == Some(mark))
+                .map_or(all.len(), |close| close + 1);
         } else if at > 0 && is_turn(content) {
             end = at + 1;
             while end < all.len() && !line(end).trim().is_empty() && !is_turn(line(end)) && !asks(line(end)) {
@@ -222,7 +224,8 @@ fn with_blocks(text: &str, spans: Vec<Span>) -> Vec<Span> {
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len() + blocks.len());
     let mut blocks = blocks.into_iter().peekable();
     let mut free = 0;
-    let passage = |range: Range<usize>| Span { kind: Kind::Passage, inner: range.clone(), range, is_material: true };
+    let passage =
+        |range: Range<usize>| Span { kind: Kind::Passage, inner: range.clone(), range, is_material: true };
     for span in spans {
         while let Some(block) = blocks.next_if(|block| block.start < span.range.start) {
             if block.start >= free && block.end <= span.range.start {
@@ -245,12 +248,15 @@ fn with_blocks(text: &str, spans: Vec<Span>) -> Vec<Span> {
 /// Whether a line is of a programming language for certain.
 fn is_code(line: &str) -> bool {
     let trimmed = line.trim();
-    let first = trimmed.split(|c: char| !c.is_alphanumeric() && !"_#<?".contains(c)).next().unwrap_or_default();
+    let first =
+        trimmed.split(|c: char| !c.is_alphanumeric() && !"_#<?".contains(c)).next().unwrap_or_default();
     let ends = |marks: &[char]| trimmed.ends_with(marks);
     match first {
         "def" | "class" | "for" | "while" | "if" | "elif" | "with" | "try" | "else" | "async" => {
-            ends(&[':', '{']) && (trimmed.contains('(') || line.starts_with(' ') || trimmed.len() < 7)
-                && (first != "if" && first != "for" && first != "with" || trimmed.contains(['=', '(', '[', '{', '<', '>', '_']))
+            ends(&[':', '{'])
+                && (trimmed.contains('(') || line.starts_with(' ') || trimmed.len() < 7)
+                && (first != "if" && first != "for" && first != "with"
+                    || trimmed.contains(['=', '(', '[', '{', '<', '>', '_']))
         }
         "function" | "fn" | "func" | "public" | "private" | "static" | "void" | "int" => {
             trimmed.contains('(') && ends(&['{', '}', ';', ')'])
@@ -287,7 +293,9 @@ fn introduces(before: &str) -> bool {
     let words: Vec<String> = lead.split_whitespace().map(plain).collect();
     let has = |list: &str| words.iter().any(|word| is_in(word, list));
     !has("follow obey adhere rules requirements guidelines respond")
-        && (points(lead) || words.first().is_some_and(|word| is_in(word, "here here's below")) || has("below") && has(TEXTS))
+        && (points(lead)
+            || words.first().is_some_and(|word| is_in(word, "here here's below"))
+            || has("below") && has(TEXTS))
 }
 
 /// Whether a line is what another person says: "Customer: …".
@@ -536,8 +544,10 @@ fn leads_in(lead: &str, is_first: bool) -> bool {
     let Some(last) = words.last().map(String::as_str) else { return false };
     // "Format your answer like this:", "a table with three columns:": names or a form follow.
     let second_last = words.len().checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
-    if is_in(last, "columns column headers header keys key fields sections headings rules requirements constraints options labels categories classes order format structure schema words phrases")
-        || last == "this" && is_in(second_last, "like")
+    if is_in(
+        last,
+        "columns column headers header keys key fields sections headings rules requirements constraints options labels categories classes order format structure schema words phrases",
+    ) || last == "this" && is_in(second_last, "like")
     {
         return false;
     }
@@ -839,8 +849,8 @@ fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
                 let is_initial = word.len() == 1
                     && word.starts_with(|c: char| c.is_ascii_alphabetic())
                     && goes_on.is_some_and(char::is_lowercase);
-                let is_short = character == '.'
-                    && (is_in(&word.to_lowercase(), NO_END) && word.len() < 8 || is_initial);
+                let is_short =
+                    character == '.' && (is_in(&word.to_lowercase(), NO_END) && word.len() < 8 || is_initial);
                 // "1." begins an item; "P.S." may end a sentence where a capital follows.
                 let is_item = word.bytes().all(|b| b.is_ascii_digit())
                     && text.get(start..token).unwrap_or_default().trim().is_empty()

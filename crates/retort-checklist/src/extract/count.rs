@@ -417,13 +417,19 @@ fn spaces(words: Words<'_>, at: usize) -> Option<(bool, usize)> {
     }
     let is_bracket = words.low(at) == "(";
     let end = (at + 1..at + 8).find(|end| {
-        if is_bracket { words.low(*end) == ")" } else { *end >= words.len() || words.is(*end, ", . ; : ! ) and but") }
+        if is_bracket {
+            words.low(*end) == ")"
+        } else {
+            *end >= words.len() || words.is(*end, ", . ; : ! ) and but")
+        }
     })?;
     let has = |list: &str| (at..end).any(|at| words.is(at, list));
     if !has("spaces space whitespace blanks") {
         return None;
     }
-    let excluded = has("not don't doesn't aren't excluding excluded exclude without no ignore ignored ignoring minus disregard disregarding except leaving");
+    let excluded = has(
+        "not don't doesn't aren't excluding excluded exclude without no ignore ignored ignoring minus disregard disregarding except leaving",
+    );
     if !excluded && !has("count counts counted counting include included including with incl") {
         return None;
     }
@@ -480,6 +486,11 @@ const UNKNOWN_PARTS: &str = "introduction intro conclusion caption signature foo
     stanzas verses chapters scenes explanation justification rationale note turn turns line's question questions part parts half \
     description descriptions names name key keys value values username variable variables function functions password slug";
 
+/// Whether a word names a part that cannot be told by its form.
+pub(super) fn is_other_part(word: &str) -> bool {
+    is_in(word, UNKNOWN_PARTS)
+}
+
 /// What a limit is put on.
 enum Scope {
     Whole,
@@ -515,8 +526,8 @@ impl Reader<'_, '_, '_> {
         if words.any(to, "in total|total|overall|altogether|in all|all together|long in total").is_some() {
             return Scope::Whole;
         }
-        let is_apart =
-            matches!(words.low(from), "no" | "without") && words.is(from.saturating_sub(1), ", and");
+        let is_apart = words.is(from, "no without leave avoid omit skip never don't")
+            && words.is(from.saturating_sub(1), ", and please but");
         if is_apart && from > 0 && !words.is(to, "in within on per") {
             return Scope::Whole;
         }
@@ -575,8 +586,20 @@ impl Reader<'_, '_, '_> {
             if words.is_what(at, What::Quoted) && !words.is(at + 1, ", and") {
                 continue;
             }
+            // "…, and there must be six lines", "and the poem must …"
+            if low == "there" && words.is(at + 1, "should must has have needs shall are is") && at > 0
+                || low == "the"
+                    && words.is(at.saturating_sub(1), "and ,")
+                    && words.is(
+                        at + 1,
+                        "poem text whole story essay email letter article response answer post entire",
+                    )
+                    && words.is(at + 2, "should must has needs shall may can thing")
+            {
+                return Scope::Whole;
+            }
             // A coordinate request begins anew, unless it speaks of "each" itself.
-            if is_in(low, super::REQUESTS)
+            if (is_in(low, super::REQUESTS) || is_in(low, "leave avoid skip omit never don't"))
                 && at > 0
                 && words.is(at - 1, "and but then please , also")
                 && !(at + 1..from).any(|at| words.is(at, "each every"))
@@ -586,6 +609,14 @@ impl Reader<'_, '_, '_> {
             {
                 if words.is(at - 1, "then") || words.low(at) == "then" {
                     return self.after_then(at, thing);
+                }
+                // "Show the function, and describe it in one sentence": a second text.
+                if thing.is_length()
+                    && is_in(low, "explain describe summarise summarize")
+                    && words.is(at + 1, "it this them why how what each your the")
+                    && (0..at).take(4).any(|at| words.is(at, "show write give provide list create draw translate generate output classify name implement"))
+                {
+                    return Scope::Unknown;
                 }
                 return Scope::Whole;
             }
@@ -601,7 +632,7 @@ impl Reader<'_, '_, '_> {
             if is_in(low, "each every all")
                 && let Some(noun) = words.any(at + 1, "of your|of the|your|the|single|of my").or(Some(at + 1))
                 && words.is(noun, "reply response message output replies responses messages outputs answer answers turn email post")
-                && !(words.is(noun, "answer answers") && (self.memory.things.is_some() || self.memory.unit.is_some()))
+                && !(words.is(noun, "answer answers") && (self.memory.things.is_some() || self.memory.unit.is_some_and(|unit| Some(unit) != own)))
             {
                 return Scope::Whole;
             }
@@ -638,7 +669,10 @@ impl Reader<'_, '_, '_> {
             if words.is(at.saturating_sub(1), "the")
                 && words.is(at + 1, "with of has having should must being contains containing at no in")
                 && let Some(which) = which(words, at)
-                && let Some(unit) = self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own)
+                && let Some(unit) = self
+                    .unit_before(at)
+                    .or(self.memory.unit)
+                    .filter(|unit| unit.is_part() && Some(*unit) != own)
             {
                 return Scope::Part(which, unit);
             }
@@ -651,6 +685,12 @@ impl Reader<'_, '_, '_> {
             if low == "subject" && words.low(at + 1) == "line" {
                 return Scope::Unknown;
             }
+            if low == "none"
+                && let Some(noun) = words.any(at + 1, "of the|of your|of these|of its")
+                && let Some(unit) = part_unit(words, noun, list)
+            {
+                return each(Some(unit));
+            }
             if low == "none" && words.is(at + 1, "longer shorter of over with exceeding more") {
                 return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
             }
@@ -661,14 +701,41 @@ impl Reader<'_, '_, '_> {
                 {
                     return Scope::Whole;
                 }
+                // "Restrict your explanation to fifty words."
+                if self.memory.sentence == 0
+                    && is_in(low, "explanation description definition")
+                    && words.is(at.saturating_sub(1), "your")
+                {
+                    return Scope::Whole;
+                }
                 return Scope::Unknown;
             }
+        }
+        // "Explain it in two sentences", once code or a choice was asked for.
+        if thing.is_length()
+            && self.memory.holds
+            && (0..2).any(|at| {
+                words.is(at, "explain justify describe comment summarise summarize")
+                    && words.is(at + 1, "it this them why how what your the")
+            })
+        {
+            return Scope::Unknown;
         }
         // A part that is added: "followed by a two-sentence summary".
         if thing.is_length() && self.is_addition(from, to) {
             return Scope::Unknown;
         }
         Scope::Whole
+    }
+
+    /// The parts that are named last before a place: "six sentences, the last of which …".
+    fn unit_before(&self, at: usize) -> Option<Unit> {
+        (at.saturating_sub(12)..at).rev().find_map(|at| match thing(self.words, at) {
+            Some((Thing::Unit(unit), next)) if unit.is_part() && is_plural(self.words, next - 1) => {
+                Some(unit)
+            }
+            _ => None,
+        })
     }
 
     /// "…, then explain it in two sentences": a limit on what follows, not on the whole.
@@ -763,10 +830,17 @@ impl Reader<'_, '_, '_> {
                     self.note_things(amount);
                 }
                 if pending.is_none()
-                    && let Some(end) = words.any(amount.next, "of them|of these|of those|in all|in total|altogether")
+                    && let Some(end) =
+                        words.any(amount.next, "of them|of these|of those|in all|in total|altogether")
                     && self.asks(at)
                 {
-                    pending = Some(Pending { limit: amount.limit, from: at, to: end, is_list: false, of_them: true });
+                    pending = Some(Pending {
+                        limit: amount.limit,
+                        from: at,
+                        to: end,
+                        is_list: false,
+                        of_them: true,
+                    });
                 }
                 self.elliptical(at, amount);
                 at = amount.next.max(at + 1);
@@ -787,7 +861,10 @@ impl Reader<'_, '_, '_> {
     fn appears(&mut self, at: usize) -> Option<usize> {
         let words = self.words;
         let (found, next) = thing(words, at)?;
-        if found.is_length() || !self.asks(at) || limit(words, at.saturating_sub(1)).is_some_and(|amount| amount.next <= at) && at > 0 {
+        if found.is_length()
+            || !self.asks(at)
+            || limit(words, at.saturating_sub(1)).is_some_and(|amount| amount.next <= at) && at > 0
+        {
             return None;
         }
         if !words.is(next, "should must may can shall have has need") {
@@ -828,8 +905,8 @@ impl Reader<'_, '_, '_> {
             at += 1;
         }
         let (Some((first, _)), Some((_, last))) = (texts.first(), texts.last()) else { return false };
-        let joined = texts.len() > 1
-            && (*first..*last).any(|at| words.is(at, "and plus followed then also with by"));
+        let joined =
+            texts.len() > 1 && (*first..*last).any(|at| words.is(at, "and plus followed then also with by"));
         if joined {
             for (from, to) in texts.clone() {
                 self.pass(from, to);
@@ -852,10 +929,25 @@ impl Reader<'_, '_, '_> {
                 "introduce" => "introduction",
                 "justify" => "justification",
                 low if is_in(low, UNKNOWN_PARTS) && is_main_object(words, at) && self.asks(at) => low,
-                low if is_in(low, UNKNOWN_PARTS) && self.asks(at) && (1..5).any(|back| words.is(at.saturating_sub(back), "a an") && words.is(at.saturating_sub(back + 1), "deliver write need compose draft create provide")) => low,
+                low if is_in(low, UNKNOWN_PARTS)
+                    && self.asks(at)
+                    && (1..5).any(|back| {
+                        words.is(at.saturating_sub(back), "a an")
+                            && words.is(
+                                at.saturating_sub(back + 1),
+                                "deliver write need compose draft create provide",
+                            )
+                    }) =>
+                {
+                    low
+                }
                 _ => continue,
             };
-            if self.asks(at) && (at == 0 || !words.is(at, "describe explain define introduce justify") || !words.is(at - 1, "then and")) {
+            if self.asks(at)
+                && (at == 0
+                    || !words.is(at, "describe explain define introduce justify")
+                    || !words.is(at - 1, "then and"))
+            {
                 self.memory.made.push(noun.to_owned());
             }
         }
@@ -934,9 +1026,34 @@ impl Reader<'_, '_, '_> {
             sort = Sort::Range;
             end = after;
         }
+        // "Anything over 90 words will be cut off."
+        if let (Sort::Over, Limit::AtLeast(least)) = (sort, limit)
+            && words.is(
+                at.saturating_sub(1),
+                "anything everything whatever responses answers replies texts entries submissions",
+            )
+            && at > 0
+        {
+            let is_lost = (next..next + 10).any(|at| {
+                words.is(at, "cut truncated ignored rejected discarded deleted removed lost dropped unread disqualified chopped binned")
+            });
+            if !is_lost {
+                self.pass(at, end);
+                return;
+            }
+            limit = Limit::AtMost(least.saturating_sub(1));
+            sort = Sort::Most;
+        }
         let is_bare = sort == Sort::Bare;
         if is_bare && let Some(value) = plain_value(limit) {
-            if self.limits_to(at) {
+            if words.is(at.saturating_sub(1), "is : be")
+                && at > 2
+                && (words.is(at - 2, "length minimum min") && words.is(at - 3, "minimum min the"))
+                && (at - 3..at).any(|at| words.is(at, "minimum min"))
+            {
+                limit = Limit::AtLeast(value);
+                sort = Sort::Least;
+            } else if self.limits_to(at) {
                 limit = Limit::AtMost(value);
                 sort = Sort::Most;
             } else if matches!(thing, Thing::Unit(Unit::Word)) {
@@ -1041,7 +1158,11 @@ impl Reader<'_, '_, '_> {
             "at" => near("cap capped capping"),
             "of" => words.is(at.saturating_sub(2), "limit cap maximum max ceiling") && at > 1,
             "into" | "in" | "within" => near("fit fits fitting squeeze"),
-            "is" | ":" => words.is(at.saturating_sub(2), "limit maximum max cap ceiling") && at > 1,
+            "is" | ":" | "be" => {
+                (at.saturating_sub(4)..at).any(|at| words.is(at, "limit maximum max cap ceiling"))
+                    && words.is(at.saturating_sub(2), "limit maximum max cap ceiling length be should must")
+                    && at > 1
+            }
             "have" | "got" | "only" => {
                 (at.saturating_sub(4)..at).any(|at| words.is(at, "you you've u"))
                     && !(at.saturating_sub(4)..at).any(|at| words.is(at, "must should to do if"))
@@ -1071,11 +1192,9 @@ impl Reader<'_, '_, '_> {
         // "…: one sentence that names the dish, …": a part that its form does not show.
         if sort == Sort::Bare
             && thing.is_length()
-            && words.is(next, "that which summarising summarizing explaining naming saying describing introducing on about")
-            && words.is(at.saturating_sub(1), ": , and then plus a with")
-            && at > 1
-            && (words.is(next, "that which") || self.words.is(at.saturating_sub(1), ": , and then"))
+            && words.is(next, "that which naming")
             && words.is(at.saturating_sub(1), ": , and then plus")
+            && at > 1
         {
             return false;
         }
@@ -1204,6 +1323,14 @@ impl Reader<'_, '_, '_> {
     /// "Word limit: 150", "the word count should be between 90 and 110", "a 100-word limit".
     fn named_limit(&mut self, at: usize) -> Option<usize> {
         let words = self.words;
+        if let Some(next) = words.any(at, "not a word over|not a word more than|not one word over|not one word more than|not a single word over|not a word past|not a word above|not a single word more than|not a word beyond")
+            && let Some((value, end)) = words.number(next)
+            && self.asks(at)
+        {
+            let found = Thing::Unit(Unit::Word);
+            self.scoped(found.constraint(Limit::AtMost(value)), found, at, end);
+            return Some(end);
+        }
         let attributive = || -> Option<(Thing, Amount, usize, usize)> {
             let amount = limit(words, at)?;
             let (found, next) = thing(words, amount.next)?;
@@ -1460,9 +1587,46 @@ impl Reader<'_, '_, '_> {
                 at += 1;
                 continue;
             };
-            self.named(at, found, next);
-            at = next.max(at + 1);
+            match self.amount_behind(at, next) {
+                Some((limit, end)) => {
+                    if let Thing::Unit(unit @ (Unit::Bullet | Unit::NumberedItem)) = found {
+                        self.memory.list = Some(unit);
+                    }
+                    self.scoped(found.constraint(limit), found, at, end);
+                    at = end;
+                }
+                None => {
+                    self.named(at, found, next);
+                    at = next.max(at + 1);
+                }
+            }
         }
+    }
+
+    /// "Bullet points please, 3 max.": the number behind the thing.
+    fn amount_behind(&self, at: usize, next: usize) -> Option<(Limit, usize)> {
+        let words = self.words;
+        let mut behind = next;
+        while behind < next + 3 && words.is(behind, "please , ( : —") {
+            behind += 1;
+        }
+        if behind == next
+            || words.low(next) == "."
+            || !self.asks(at)
+            || self.is_negated(at)
+            || self.is_used(behind)
+        {
+            return None;
+        }
+        let amount = limit(words, behind)?;
+        let ends = amount.next >= words.len()
+            || words.is(amount.next, ". ) ! ;")
+            || words.any(amount.next, "of them|in total|in all|please").is_some();
+        (ends
+            && (amount.sort != Sort::Bare
+                || amount.next > behind + 1
+                || words.any(amount.next, "of them|in total|in all").is_some()))
+        .then_some((amount.limit, amount.next))
     }
 
     /// "Number the steps."
@@ -1502,8 +1666,10 @@ impl Reader<'_, '_, '_> {
         }
         if words.is(at, "latex") {
             let near = (at.saturating_sub(8)..at + 5).any(|at| words.is(at, "formula formulas formulae equation equations math maths mathematics expressions expression mathematical notation"));
-            return (near || words.is(at + 1, "notation formatting"))
-                .then_some((Thing::Unit(Unit::Formula), at + 1));
+            return (near
+                || words.is(at + 1, "notation formatting")
+                || self.is_negated(at) && words.is(at.saturating_sub(1), "no any use using without"))
+            .then_some((Thing::Unit(Unit::Formula), at + 1));
         }
         None
     }
@@ -1541,7 +1707,7 @@ impl Reader<'_, '_, '_> {
             let is_odd = matches!(found, Thing::Unit(Unit::Question)) && !words.is(at, "questions");
             let is_adjective = !is_in(
                 before,
-                "no any without using use of or and , avoid include not the a single all including with have contain containing adding add emphatic markdown have nor neither never than rather exclude excluding omit skip as in into put your insert put give avoiding both even direct at my drop from any",
+                "no any without using use of or and , avoid include not the a single all including with have contain containing adding add emphatic markdown have nor neither never than rather exclude excluding omit skip as in into put your insert put give avoiding both even direct at my drop from any out",
             ) && !is_in(words.back(at, 1), "no");
             if is_odd || is_adjective {
                 return;
@@ -1586,7 +1752,8 @@ impl Reader<'_, '_, '_> {
                 }
             }
             Thing::Unit(Unit::Heading)
-                if (at.saturating_sub(7)..at).any(|at| words.is(at, "html page website web webpage site form component app")) => {}
+                if (at.saturating_sub(7)..at)
+                    .any(|at| words.is(at, "html page website web webpage site form component app")) => {}
             Thing::Unit(unit @ (Unit::Heading | Unit::CodeBlock)) => {
                 let wants = (at.saturating_sub(4)..at).any(|at| words.is(at, "use using include with add insert give provide structure organise organize under into put has have contain in has as through including format output return respond reply answer only just produce post"));
                 if wants && !words.is(before_index(at), "the") {
@@ -1771,7 +1938,13 @@ fn is_subject(words: Words<'_>, at: usize) -> bool {
 fn is_main_object(words: Words<'_>, at: usize) -> bool {
     let mut start = at;
     for _ in 0..6 {
-        let Some(before) = start.checked_sub(1) else { return at < 6 && words.is(0, "a an one") };
+        let Some(before) = start.checked_sub(1) else {
+            return at < 6
+                && (words.is(0, "a an one")
+                    || at < 3
+                        && !words.is(at, "title headline heading")
+                        && !words.is(0, "the its each your every this no all any in for per"));
+        };
         if words.is(before, "write invent give create compose draft make suggest provide generate produce me need want craft come devise design propose offer pen think up find tell describe summarise summarize prepare explain answer of") {
             return !words.is(at.saturating_sub(1), "the its each your");
         }

@@ -170,7 +170,9 @@ impl Reader<'_, '_, '_> {
         if self.memory.header.is_empty()
             && self.asks(0)
             && !phrase::somewhere(words, "json|csv|table")
-            && (words.is(0, "header headers columns") || words.is(0, "first top header column the") && words.is(1, "row line header columns headers headings names"))
+            && (words.is(0, "header headers columns")
+                || words.is(0, "first top header column the")
+                    && words.is(1, "row line header columns headers headings names"))
             && let Some((found, _)) = self.names(0, "header headers row columns line headings names")
             && found.len() > 1
         {
@@ -424,6 +426,22 @@ impl Reader<'_, '_, '_> {
 
     fn table(&mut self) {
         let words = self.words;
+        // "Tabulate the first four presidents with the columns Name and Party."
+        if let Some(at) = (0..words.len().min(8)).find(|at| words.low(*at) == "tabulate" && self.asks(*at))
+            && !self.is_negated(at)
+        {
+            let (columns, rows, last) = self.shape(at + 1);
+            let rows = rows.or_else(|| {
+                let start = (at + 1..at + 5).find(|at| !words.is(*at, "the first last top following my"))?;
+                count::limit(words, start)
+                    .filter(|amount| words.is_word(amount.next))
+                    .map(|amount| amount.limit)
+            });
+            let (header, end) =
+                self.names(at, "columns headers header headings").unwrap_or((Vec::new(), at + 1));
+            let columns = columns.filter(|_| header.is_empty());
+            self.push(Constraint::Table { header, columns, rows }, at, last.max(end).min(words.len()));
+        }
         for at in 0..words.len() {
             let is_form = words.is(at, "tabular") && words.is(at + 1, "form format");
             if !(words.low(at) == "table" || is_form) || self.is_used(at) || self.mood(at) != Mood::Asked {
@@ -648,7 +666,16 @@ impl Reader<'_, '_, '_> {
             };
             if let Some((level, next)) = level {
                 let is_short = words.is(at, "h1s h2s h3s h4s h5s h6s");
-                let Some(mut end) = heading(next).or(is_short.then_some(next)) else { continue };
+                // "Headings only at level three", "headings of level 2"
+                let is_behind = words.low(at) == "level"
+                    && (1..5).any(|back| {
+                        back <= at
+                            && words.is(at - back, "headings heading headers subheadings")
+                            && (at - back + 1..at).all(|at| words.is(at, "only at of just on"))
+                    });
+                let Some(mut end) = heading(next).or((is_short || is_behind).then_some(next)) else {
+                    continue;
+                };
                 let Ok(level) = u8::try_from(level) else { continue };
                 if !(1..=6).contains(&level) {
                     continue;
@@ -666,7 +693,7 @@ impl Reader<'_, '_, '_> {
                         from = start;
                     }
                 }
-                let behind = if words.is(end, ", (") { end + 1 } else { end };
+                let behind = end + (0..4).take_while(|ahead| words.is(end + ahead, ", ( please and")).count();
                 if let Some(amount) = count::limit(words, behind)
                     && words.any(amount.next, "of them|in total|in all|of these").is_some()
                 {
@@ -719,6 +746,9 @@ impl Reader<'_, '_, '_> {
     fn titles(&self, at: usize) -> Option<(Vec<String>, usize)> {
         let words = self.words;
         let mut next = at;
+        if words.is(next, ", —") && words.is_what(next + 1, What::Quoted) {
+            next += 1;
+        }
         while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading reads that says saying should be must are ( following names and as exactly heading in this order — for on covering") {
             next += 1;
         }
@@ -941,11 +971,16 @@ impl Reader<'_, '_, '_> {
             }
         };
         for at in 0..words.len() {
-            if self.mood(at) == Mood::Told || !words.is(at, "separated divided split delimited separate divide separating put dividing insert place separator use line row add draw") {
+            if self.mood(at) == Mood::Told || !words.is(at, "separated divided split delimited separate divide separating put dividing insert place separator use line row add draw with") {
                 continue;
             }
-            let put = words.is(at, "put insert place use line row add draw");
-            if words.is(at, "line row") && !words.is(at + 1, "of that reading with containing saying consisting made :") {
+            let put = words.is(at, "put insert place use line row add draw with");
+            if words.is(at, "with") && !(is_separator(at + 1) && words.any(at + 2, "in between|between them|between each|between the|between every|as a separator|as separator|as the separator|as a divider|as divider|as the divider").is_some()) {
+                continue;
+            }
+            if words.is(at, "line row")
+                && !words.is(at + 1, "of that reading with containing saying consisting made :")
+            {
                 continue;
             }
             let Some(by) = (at + 1..words.len().min(at + REACH))
@@ -954,7 +989,7 @@ impl Reader<'_, '_, '_> {
             else {
                 continue;
             };
-            if put && !(at..words.len()).any(|at| words.is(at, "between separate divide separator divider")) {
+            if put && !(0..words.len()).any(|at| words.is(at, "between separate divide separator divider")) {
                 continue;
             }
             if !put && !(at..by).any(|at| words.is(at, "by with using through separator : via")) {
@@ -1163,7 +1198,12 @@ impl Reader<'_, '_, '_> {
                 continue;
             };
             // "Plain English" is a tone.
-            if code == "en" && (words.is(at, "plain simple everyday") || words.is(at.saturating_sub(1), "plain simple everyday clear good proper correct better") && at > 0) {
+            if code == "en"
+                && (words.is(at, "plain simple everyday")
+                    || words
+                        .is(at.saturating_sub(1), "plain simple everyday clear good proper correct better")
+                        && at > 0)
+            {
                 at = next;
                 continue;
             }
@@ -1337,7 +1377,8 @@ pub(super) fn across(_instruction: &Instruction<'_>, found: &mut Vec<Extracted>,
     }
     if !memory.header.is_empty() {
         for one in found.iter_mut() {
-            if let Constraint::Csv { header, columns, .. } | Constraint::Table { header, columns, .. } = &mut one.constraint
+            if let Constraint::Csv { header, columns, .. } | Constraint::Table { header, columns, .. } =
+                &mut one.constraint
                 && header.is_empty()
             {
                 header.clone_from(&memory.header);
@@ -1417,6 +1458,25 @@ pub(super) fn across(_instruction: &Instruction<'_>, found: &mut Vec<Extracted>,
         found.retain(|one| {
             !matches!(&one.constraint, Constraint::Not { constraint } if matches!(**constraint, Constraint::Language { .. }))
         });
+    }
+    // "True or false? … Answer True or False, then explain": the later request says how.
+    let choices: Vec<(usize, Vec<String>)> = found
+        .iter()
+        .enumerate()
+        .filter_map(|(index, one)| match &one.constraint {
+            Constraint::Choice { options, .. } => {
+                let mut options: Vec<String> = options.iter().map(|option| option.to_lowercase()).collect();
+                options.sort();
+                Some((index, options))
+            }
+            _ => None,
+        })
+        .take(12)
+        .collect();
+    for (place, (index, options)) in choices.iter().enumerate().rev() {
+        if choices.iter().skip(place + 1).any(|(_, other)| other == options) {
+            found.remove(*index);
+        }
     }
     label(found, memory);
 }

@@ -1,7 +1,7 @@
 //! Whether a sentence asks something of the response at a place, or only tells, quotes or wonders.
 
-use super::count;
 use super::token::{What, Words};
+use super::{Survey, count};
 use crate::instruction::is_in;
 
 /// How a token is meant.
@@ -56,7 +56,7 @@ fn is_break(words: Words<'_>, at: usize) -> bool {
 }
 
 /// The mood at each token.
-pub(super) fn moods(words: Words<'_>, is_question: bool, delegates: bool) -> Vec<Mood> {
+pub(super) fn moods(words: Words<'_>, is_question: bool, survey: Survey) -> Vec<Mood> {
     let length = words.len();
     let mut moods = vec![Mood::Asked; length];
     // Main clauses stand between semicolons and the like, and where "so" or "please" takes the word again.
@@ -66,7 +66,8 @@ pub(super) fn moods(words: Words<'_>, is_question: bool, delegates: bool) -> Vec
             .find(|at| {
                 *at > start
                     && (words.is(*at, "; : — !")
-                        || words.is(*at, ", or and because since so but though although") && speaks_anew(words, *at + 1)
+                        || words.is(*at, ", or and because since so but though although")
+                            && speaks_anew(words, *at + 1)
                         || words.is(*at, ",") && takes_the_word(words, *at + 1)
                         || words.is(*at, "but so and then")
                             && takes_the_word(words, *at + 1)
@@ -74,9 +75,12 @@ pub(super) fn moods(words: Words<'_>, is_question: bool, delegates: bool) -> Vec
             })
             .unwrap_or(length);
         let is_last = (end..length).all(|at| words.is_what(at, What::Sign));
-        clause(words, start, end, is_question && is_last, delegates, &mut moods);
+        clause(words, start, end, is_question && is_last, survey, &mut moods);
         // "The competition says: …": what follows the colon is reported, too.
-        if words.low(end) == ":" && (start..end).any(|at| words.is(at, SAYS)) && mood_of(&moods, end.saturating_sub(1)) == Mood::Told {
+        if words.low(end) == ":"
+            && (start..end).any(|at| words.is(at, SAYS))
+            && mood_of(&moods, end.saturating_sub(1)) == Mood::Told
+        {
             for mood in moods.iter_mut().skip(end) {
                 *mood = Mood::Told;
             }
@@ -98,7 +102,8 @@ const SAYS: &str = "says said say states stated reads read went asked told wrote
 /// Whether somebody else becomes the subject here, as in "…, or I'll write a 1,000-word review".
 fn speaks_anew(words: Words<'_>, at: usize) -> bool {
     words.is(at, "i'll i've i'm he she they they'll he'll she'll we'll we've")
-        || words.is(at, "i we") && words.is(at + 1, "will have had am are was were wrote think know used got said")
+        || words.is(at, "i we")
+            && words.is(at + 1, "will have had am are was were wrote think know used got said")
 }
 
 /// Whether a request begins here, behind a comma or an "and".
@@ -107,20 +112,15 @@ fn takes_the_word(words: Words<'_>, at: usize) -> bool {
         || words.is(at, "so and but then now")
             && (words.is(at + 1, "please pls can could keep write give make use"))
         || words.is(at, "can could would will") && words.is(at + 1, "you u")
-        || words.is(at, "you") && words.is(at + 1, "answer respond reply must should shall always only never speak write will have")
+        || words.is(at, "you")
+            && words
+                .is(at + 1, "answer respond reply must should shall always only never speak write will have")
         || words.is(at, "write keep use give make answer respond reply summarise summarize suggest help")
             && !words.is(at.saturating_sub(2), "to")
 }
 
 /// The mood of a main clause.
-fn clause(
-    words: Words<'_>,
-    start: usize,
-    end: usize,
-    is_question: bool,
-    delegates: bool,
-    moods: &mut [Mood],
-) {
+fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, survey: Survey, moods: &mut [Mood]) {
     let mut tell = |from: usize, to: usize| {
         for mood in moods.iter_mut().take(to).skip(from) {
             *mood = Mood::Told;
@@ -143,7 +143,7 @@ fn clause(
     }
     // An opening such as "In one sentence," stands before the question.
     let mut asked = at;
-    if (is_in(first, "in using with within under at as for") || words.number(at).is_some())
+    if (is_in(first, "in using with within without under at as for avoiding") || words.number(at).is_some())
         && let Some(comma) = (at..end.min(at + 14)).find(|at| words.is(*at, ", :"))
     {
         asked = comma + 1;
@@ -164,10 +164,9 @@ fn clause(
     // "I wrote …", "We have …" against "I need …", "I want you to …".
     if is_in(first, "i we i'm i've i'd we've we're i'll we'd") {
         // A task of one's own that is handed on: "we have to write …", where "can you write it" stands elsewhere.
-        if delegates
-            && (at + 1..end.min(at + 6)).any(|at| {
-                words.is(at, "to allowed must supposed should need required can't cannot")
-            })
+        if survey.delegates
+            && (at + 1..end.min(at + 6))
+                .any(|at| words.is(at, "to allowed must supposed should need required can't cannot"))
         {
             return;
         }
@@ -183,13 +182,12 @@ fn clause(
         let wants = wants
             || first == "i'd" && words.low(at + 1) == "rather"
             || first == "i'm" && words.is(verb, "hoping aiming");
-        let wants = wants || words.is(
-            verb, "hope",
-        );
+        let wants = wants || words.is(verb, "hope");
         let lifts = words.is(verb, "need require expect insist")
             && (at + 1..verb).any(|at| words.is(at, "don't not never"));
         let own = lifts
-            || words.low(verb + 1) == "to" && !words.is(verb + 2, "see get have receive ask request hear know understand learn read");
+            || words.low(verb + 1) == "to"
+                && !words.is(verb + 2, "see get have receive ask request hear know understand learn read");
         if !wants || own || (first == "i've" || first == "we've") {
             tell(at, end);
         }
@@ -203,9 +201,11 @@ fn clause(
     if asked > at && is_in(words.low(asked), IMPERATIVES) {
         return;
     }
-    if delegates
+    if survey.delegates
         && (at..end.min(at + 8)).any(|at| {
-            words.is(at, "i we") && words.is(at + 1, "have must need got should gotta") && !words.is(at + 2, "a an the some")
+            words.is(at, "i we")
+                && words.is(at + 1, "have must need got should gotta")
+                && !words.is(at + 2, "a an the some")
         })
     {
         return;
@@ -221,6 +221,15 @@ fn clause(
     }
     // A statement: does it speak of the response?
     // "Bullet points are optional", "emojis are allowed": permissions.
+    // "My teacher wants …", where the text is asked for here: demands on it.
+    if survey.makes
+        && is_in(first, "my our the her his")
+        && (at + 1..at + 4).any(|at| words.is(at, "teacher client boss editor professor prof lecturer instructor publisher manager tutor supervisor customer"))
+        && (at + 2..end.min(at + 8)).any(|at| words.is(at, "wants needs requires insists expects demands asks wanted asked insisted required requested specified"))
+        && !(at..end.min(at + 10)).any(|at| words.is(at, "always usually often i we"))
+    {
+        return;
+    }
     let has = |list: &str| (at..end.min(at + 14)).any(|at| words.is(at, list));
     if has("is are be")
         && (has("optional unnecessary welcome acceptable fine okay ok")
@@ -248,7 +257,8 @@ fn clause(
     });
     let Some(verb) = verb else {
         // "My essay begins with …", "A ship steers two headings"
-        let is_past = (at + 1..end.min(at + 8)).any(|at| words.low(at) == "used" && words.low(at + 1) == "to");
+        let is_past =
+            (at + 1..end.min(at + 8)).any(|at| words.low(at) == "used" && words.low(at + 1) == "to");
         if is_in(first, "my our his her their") || is_past || tells_of_the_world(words, at, end) {
             tell(at, end);
         }
@@ -273,10 +283,17 @@ fn clause(
         }
         return;
     }
-    let speaks_of_response =
-        names("it that you your u each every no all words letters there everything nothing neither this these only")
-            || names(RESPONSES)
-                && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
+    let speaks_of_response = names(
+        "it that you your u each every no all words letters there everything nothing neither this these only",
+    ) || names(RESPONSES)
+        && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
+    let speaks_of_response = speaks_of_response
+        || words.is(verb.saturating_sub(1), "limit maximum minimum max length count")
+            && verb <= start + 5
+            && !is_in(first, "my our his her their a an")
+        || survey.makes
+            && is_in(low, "should must")
+            && words.is(verb.saturating_sub(1), "emails letters essays posts messages articles poems reports stories summaries captions tweets");
     let is_past = is_in(low, "was were had did got went wasn't")
         || subject.clone().any(|at| words.low(at) == "used" && words.low(at + 1) == "to")
         || is_in(low, "has have") && words.is(verb + 1, "been");
@@ -307,7 +324,10 @@ fn tells_of_the_world(words: Words<'_>, at: usize, end: usize) -> bool {
     }
     for verb in at + 2..end.min(at + 9) {
         let low = words.low(verb);
-        if !words.is_word(verb) || words.number(verb).is_some() || words.is(verb, "in with under within using that which") {
+        if !words.is_word(verb)
+            || words.number(verb).is_some()
+            || words.is(verb, "in with under within using that which")
+        {
             return false;
         }
         if is_in(low, "of from about on at for") {
@@ -318,11 +338,17 @@ fn tells_of_the_world(words: Words<'_>, at: usize, end: usize) -> bool {
             && low.ends_with('s')
             && !low.ends_with("ss")
             && !low.ends_with("'s")
-            && !is_in(low, "series news sports sales business physics mathematics this always perhaps plus less express thus campus months years days weeks hours minutes")
+            && !is_in(
+                low,
+                "series news sports sales business physics mathematics this always perhaps plus less express thus campus months years days weeks hours minutes",
+            )
             && words.is(at, "a an the")
-            && (words.number(verb + 1).is_some() || words.is(verb + 1, "at a an the up in about more only no between to"))
+            && (words.number(verb + 1).is_some()
+                || words.is(verb + 1, "at a an the up in about more only no between to"))
             && !words.is(verb - 1, "of from about on at for and")
-            && (words.is(at, "a an") || words.number(verb + 1).is_some() || count::limit(words, verb + 1).is_some());
+            && (words.is(at, "a an")
+                || words.number(verb + 1).is_some()
+                || count::limit(words, verb + 1).is_some());
         if is_verb {
             return true;
         }
@@ -349,7 +375,9 @@ fn question(words: Words<'_>, start: usize, end: usize, tell: &mut impl FnMut(us
         let begins = if words.is(at, "in using within with") { at + 1 } else { at };
         if let Some(limit) = count::limit(words, begins)
             && let Some((thing, next)) = count::counted(words, limit.next)
-            && (next >= last || words.is(next, ", ) and or max maximum in with please thx thanks pls ty cheers") || is_apart)
+            && (next >= last
+                || words.is(next, ", ) and or max maximum in with please thx thanks pls ty cheers")
+                || is_apart)
             && (thing.is_length() || is_apart)
         {
             tell(start, at);
@@ -465,8 +493,8 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
             }
             open = match low {
                 "who" | "whom" | "that" | "which" | "to" | "for" | "whose" | "where" => false,
-                "how" | "what" | "why" | "whether" | "when" | "about" | "on" | "regarding" | "concerning" | "describing"
-                | "explaining" | "featuring" | "around" => mood.is_none() || open,
+                "how" | "what" | "why" | "whether" | "when" | "about" | "on" | "regarding" | "concerning"
+                | "describing" | "explaining" | "featuring" | "around" => mood.is_none() || open,
                 _ => false,
             };
             // A story does not leave what is told within it.
@@ -511,20 +539,32 @@ fn leaves_the_topic(words: Words<'_>, from: usize, at: usize) -> bool {
         });
         return is_form || words.is(amount.next, "sections headings");
     }
-    while words.is(next, "a an the short simple plain clear valid markdown numbered bulleted ordered") && next < at + 5 {
+    while words.is(next, "a an the short simple plain clear valid markdown numbered bulleted ordered")
+        && next < at + 5
+    {
         if words.is(next, "numbered bulleted ordered") && words.is(next + 1, "list steps") {
             return true;
         }
         next += 1;
     }
-    if words.is(next, "sections headings") && words.is(next + 1, "titled named called : for labelled labeled headed")
-        || words.is(next, "html python javascript rust java json") && words.is(next + 1, "code") && words.is(next + 2, "block snippet")
+    if words.is(next, "sections headings")
+        && words.is(next + 1, "titled named called : for labelled labeled headed")
+        || words.is(next, "html python javascript rust java json")
+            && words.is(next + 1, "code")
+            && words.is(next + 2, "block snippet")
     {
         return true;
     }
     words.is(at, "as in using")
-        && (count::thing(words, next).is_some_and(|(thing, end)| thing.is_form() && (end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "with of and please")))
-            || words.is(next, "json csv table") && (next + 1 >= words.len() || words.is_what(next + 1, What::Sign) || words.is(next + 1, "with and format")))
+        && (count::thing(words, next).is_some_and(|(thing, end)| {
+            thing.is_form()
+                && (end >= words.len()
+                    || words.is_what(end, What::Sign)
+                    || words.is(end, "with of and please"))
+        }) || words.is(next, "json csv table")
+            && (next + 1 >= words.len()
+                || words.is_what(next + 1, What::Sign)
+                || words.is(next + 1, "with and format")))
 }
 
 const fn before_at(at: usize) -> usize {
@@ -542,9 +582,15 @@ fn relative(words: Words<'_>, at: usize, mood: Option<Mood>) -> Option<Mood> {
     let low = words.low(at);
     let before = words.back(at, 1);
     // "… in which you use the word X", "where the letter Q shows up": that is the assistant's.
-    if (low == "which" && before == "in" && words.is(at + 1, "you") && words.is(at + 2, "use include mention avoid never do don't must")
+    if (low == "which"
+        && before == "in"
+        && words.is(at + 1, "you")
+        && words.is(at + 2, "use include mention avoid never do don't must")
         || low == "where" && words.is(at + 1, "the a") && words.is(at + 2, "letter word phrase first last")
-        || low == "which" && before == "in" && words.is(at + 1, "the") && words.is(at + 2, "letter word phrase"))
+        || low == "which"
+            && before == "in"
+            && words.is(at + 1, "the")
+            && words.is(at + 2, "letter word phrase"))
         && (0..at).rev().take(REACH_BACK).any(|at| words.is(at, RESPONSES) || words.is(at, "something text"))
     {
         return Some(Mood::Asked);
@@ -562,7 +608,10 @@ fn relative(words: Words<'_>, at: usize, mood: Option<Mood>) -> Option<Mood> {
         return (mood == Some(Mood::Topic)).then_some(Mood::Told);
     }
     if low == "that"
-        && is_in(before, "ensure sure make see check note so such remember say ensuring but and is be important essential vital crucial necessary imperative")
+        && is_in(
+            before,
+            "insists demands requires requests insisted demanded specified ensure sure make see check note so such remember say ensuring but and is be important essential vital crucial necessary imperative",
+        )
     {
         return None;
     }

@@ -117,10 +117,10 @@ impl<'t> Reader<'_, 't, '_> {
         }
         // In a list every item ends at a comma, an "and", or the end.
         let mut end = at + 1;
-        while end < at + 4 && words.is_word(end) && !words.is(end, "and or nor in at as anywhere somewhere must should but exactly twice once to throughout for appear when while is are on so no more each") {
+        while end < at + 4 && words.is_word(end) && !words.is(end, "into within and or nor in at as anywhere somewhere must should but exactly twice once to throughout for appear when while is are on so no more each") {
             end += 1;
         }
-        let ends = end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "and or nor in at as anywhere somewhere must should but exactly twice once throughout appear each");
+        let ends = end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "and or nor in at as anywhere somewhere must should but exactly twice once throughout appear each into within");
         if !ends {
             return is_first.then_some(at + 1).filter(|_| words.is(at + 1, "at exactly no"));
         }
@@ -266,7 +266,16 @@ impl<'t> Reader<'_, 't, '_> {
                 || words.is(at, "never not")
                     && words.low(at + 1) == "the"
                     && words.is(at + 2, "word words phrase phrases term letter name")
-                || words.is(at, "out") && words.is(at.saturating_sub(1), "leave leaving");
+                || words.is(at, "out") && words.is(at.saturating_sub(1), "leave leaving")
+                || words.is(at, "and , or")
+                    && words.low(at + 1) == "the"
+                    && words.is(at + 2, "word words phrase phrases term terms letter")
+                    && (at.saturating_sub(8)..at).any(|at| {
+                        words.is(
+                            at,
+                            "avoid avoiding avoids include including use using mention without skip omit",
+                        )
+                    });
             if self.is_used(at) || mood == Mood::Told || !(words.is(at, USES) || is_label || is_away) {
                 at += 1;
                 continue;
@@ -1020,7 +1029,8 @@ impl<'t> Reader<'_, 't, '_> {
     fn repeats(&mut self) {
         let words = self.words;
         let Some(at) = (0..words.len()).find(|at| {
-            words.is(*at, "repeat restate repeating restating copy echo reproduce")
+            (words.is(*at, "repeat restate repeating restating copy echo reproduce")
+                || words.is(*at, "say read") && (at + 1..at + 8).any(|at| words.low(at) == "back"))
                 && self.mood(*at) == Mood::Asked
         }) else {
             return;
@@ -1113,6 +1123,7 @@ impl<'t> Reader<'_, 't, '_> {
         let mut options = Vec::new();
         let mut next = at;
         let mut has_or = false;
+        let mut quoted = false;
         loop {
             let mut end = next;
             while words.is(end, "a an either the")
@@ -1123,10 +1134,15 @@ impl<'t> Reader<'_, 't, '_> {
             }
             let start = end;
             let glued = words.is_what(end, What::Quoted);
+            // Behind quotations no bare word is an option.
+            if !glued && quoted {
+                break;
+            }
+            quoted |= glued;
             if glued {
                 end += 1;
             } else {
-                while end < start + 4 && (words.is_word(end) || matches!(words.get(end).map(|t| t.what), Some(What::Number(_)))) && !words.is(end, "or and with depending based for in on by then based because if to only but please nothing according using") {
+                while end < start + 4 && (words.is_word(end) || matches!(words.get(end).map(|t| t.what), Some(What::Number(_)))) && !words.is(end, "followed along plus or and with depending based for in on by then based because if to only but please nothing according using") {
                     end += 1;
                 }
             }
@@ -1171,7 +1187,9 @@ impl<'t> Reader<'_, 't, '_> {
             && words.is(lead, "yes true")
             && words.is(lead + 1, "or /")
             && words.is(lead + 2, "no false")
-            && ((lead + 3..words.len()).take(3).any(|at| words.is(at, ". ? ! , : —") || at + 1 == words.len())
+            && ((lead + 3..words.len())
+                .take(3)
+                .any(|at| words.is(at, ". ? ! , : —") || at + 1 == words.len())
                 || lead + 3 == words.len())
             && (lead + 3..words.len())
                 .take_while(|at| !words.is(*at, ". ? ! , : —"))
@@ -1209,17 +1227,17 @@ impl<'t> Reader<'_, 't, '_> {
         if !(last.saturating_sub(6)..last).any(|at| words.low(at) == "or") {
             return;
         }
-        let start = (0..last)
-            .rev()
-            .find(|at| words.is(*at, ": —"))
-            .map_or_else(|| if words.is(0, "a an the") || words.low(1) == "," || words.low(2) == "," || words.low(1) == "or" { 0 } else { last }, |at| at + 1);
-        if start >= last {
-            return;
-        }
-        let Some((options, end)) = self.options(start) else { return };
-        if end == last && options.iter().all(|option| option.split(' ').count() <= 3) {
-            self.memory.options = options;
-            self.memory.options_place = Some((self.memory.sentence, false));
+        let is_list = words.is(0, "a an the") || words.is(1, ", or") || words.low(2) == ",";
+        let colon = (0..last).rev().find(|at| words.is(*at, ": —")).map(|at| at + 1);
+        let commas = (0..last).filter(|at| words.low(*at) == ",").map(|at| at + 1).take(6);
+        let start = if is_list { Some(0) } else { None };
+        for start in colon.into_iter().chain(start).chain(commas) {
+            let Some((options, end)) = self.options(start) else { continue };
+            if end == last && options.iter().all(|option| option.split(' ').count() <= 3) {
+                self.memory.options = options;
+                self.memory.options_place = Some((self.memory.sentence, false));
+                return;
+            }
         }
     }
 
@@ -1239,7 +1257,7 @@ impl<'t> Reader<'_, 't, '_> {
             }
             // "Answer with one of: A, B, C"
             if let Some(list) = words.any(next, "of :|of the following :|of these :|of|of the following|of these|of the words|from :|of these words :|of the following words :|of these options :|of the following options :|of the options|of the labels|of these labels :|of the following labels :|of the words :")
-                && let Some((options, end)) = self.options(list).filter(|(options, _)| words.low(list - 1) == ":" || words.is_what(list, What::Quoted) && options.len() > 1) {
+                && let Some((options, end)) = self.options(list).filter(|(options, _)| words.low(list - 1) == ":" || options.len() > 1 && (words.is_what(list, What::Quoted) || options.iter().all(|option| option.len() > 1 && option.chars().all(|c| c.is_uppercase() || !c.is_alphabetic())))) {
                     let place = if goes_on { Place::Start } else { Place::Whole };
                     self.push(Constraint::Choice { options, place }, at, end);
                     return Some(end);
@@ -1318,11 +1336,16 @@ impl<'t> Reader<'_, 't, '_> {
             if colon.is_none()
                 && is_one
                 && self.memory.options.len() >= 2
-                && (next >= words.len() || words.is_what(next, What::Sign) || words.is(next, "of and option only"))
+                && (next >= words.len()
+                    || words.is_what(next, What::Sign)
+                    || words.is(next, "of and option only"))
             {
                 let options = self.memory.options.clone();
-                let end = words.any(next, "of them|of these|of the two|of the three|option|of those").unwrap_or(next);
-                let place = if self.only_the_answer() || only && !goes_on { Place::Whole } else { Place::Somewhere };
+                let end = words
+                    .any(next, "of them|of these|of the two|of the three|option|of those")
+                    .unwrap_or(next);
+                let place =
+                    if self.only_the_answer() || only && !goes_on { Place::Whole } else { Place::Somewhere };
                 self.push(Constraint::Choice { options, place }, at, end);
                 return Some(end);
             }

@@ -164,7 +164,11 @@ const LONG_UNITS: [&str; 8] =
 fn mend(tokens: &mut [Token]) {
     let mut before = String::new();
     for at in 0..tokens.len() {
-        let is_number = |token: &Token| matches!(token.what, What::Number(_)) || place(&token.low, SMALL).is_some() || place(&token.low, TENS).is_some();
+        let is_number = |token: &Token| {
+            matches!(token.what, What::Number(_))
+                || place(&token.low, SMALL).is_some()
+                || place(&token.low, TENS).is_some()
+        };
         let behind = tokens.get(at + 1).is_some_and(is_number);
         let Some(token) = tokens.get_mut(at).filter(|token| token.what == What::Word) else {
             before.clear();
@@ -179,7 +183,8 @@ fn mend(tokens: &mut [Token]) {
             && is_in(token.low.get(..1).unwrap_or_default(), "s p c b n")
             && !is_in(&token.low, "sentenced bullet ballets numbers")
             && !LONG_UNITS.contains(&token.low.as_str())
-            && let Some(unit) = LONG_UNITS.iter().find(|unit| is_one_slip(token.low.as_bytes(), unit.as_bytes()))
+            && let Some(unit) =
+                LONG_UNITS.iter().find(|unit| is_one_slip(token.low.as_bytes(), unit.as_bytes()))
         {
             token.low.replace_range(.., unit);
         }
