@@ -944,7 +944,9 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
     match (first, second) {
         // "Exactly four bullets" and "as bullets".
         (Constraint::Count { what, limit }, Constraint::Count { what: other, limit: Limit::AtLeast(1) }) => {
-            what == other && limit.bounds().0 >= 1
+            // "In bullet points, no more than five" sets the most, and no least.
+            let is_list = matches!(what, Unit::Bullet | Unit::NumberedItem | Unit::Item);
+            what == other && (limit.bounds().0 >= 1 || is_list && matches!(limit, Limit::AtMost(1..)))
         }
         // "Respond with nothing but a bulleted list".
         (Constraint::Only { what }, Constraint::Count { what: other, limit: Limit::AtLeast(1) }) => {

@@ -793,6 +793,7 @@ fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
     let mut next_span = 0;
     let mut characters = text.char_indices().peekable();
     let mut token = 0;
+    let mut enumerated = 0_u32;
     let mut cut = |start: &mut usize, end: usize, breaks: &mut Vec<(usize, bool)>, paragraph| {
         push_sentence(text, *start..end, breaks, paragraph, &mut found);
         *start = end;
@@ -855,6 +856,19 @@ fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
                 let is_item = word.bytes().all(|b| b.is_ascii_digit())
                     && text.get(start..token).unwrap_or_default().trim().is_empty()
                     && !word.is_empty();
+                // "… in this order: 1. Introduction 2. Findings"
+                let number = word.parse::<u32>().ok().filter(|_| word.len() <= 2);
+                let is_enumerated = number.is_some_and(|number| {
+                    number == 1 && text.get(..token).unwrap_or_default().trim_end().ends_with(':')
+                        || number > 1 && number == enumerated + 1
+                }) && goes_on.is_some_and(char::is_alphabetic);
+                enumerated = if is_enumerated {
+                    number.unwrap_or(0)
+                } else if word.len() > 2 && marks {
+                    0
+                } else {
+                    enumerated
+                };
                 let ends_postscript = word.len() >= 3
                     && word.to_lowercase().starts_with("p.")
                     && goes_on.is_some_and(char::is_uppercase);
@@ -863,7 +877,7 @@ fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
                 } else {
                     !is_short || ends_postscript || (word == "etc" && goes_on.is_none_or(char::is_uppercase))
                 };
-                if marks && ends && !is_item {
+                if marks && ends && !is_item && !is_enumerated {
                     cut(&mut start, end, &mut breaks, paragraph);
                 }
             }

@@ -711,12 +711,18 @@ impl Reader<'_, '_, '_> {
                 return Scope::Unknown;
             }
         }
+        // "A summary of at most three sentences, followed by a list": of a part.
+        if thing.is_length()
+            && words.any(to, ", followed by|followed by|, then a|and then a|plus a|, plus a").is_some()
+        {
+            return Scope::Unknown;
+        }
         // "Explain it in two sentences", once code or a choice was asked for.
         if thing.is_length()
             && self.memory.holds
             && (0..2).any(|at| {
                 words.is(at, "explain justify describe comment summarise summarize")
-                    && words.is(at + 1, "it this them why how what your the")
+                    && words.is(at + 1, "it this them why how what your the in briefly")
             })
         {
             return Scope::Unknown;
@@ -818,6 +824,22 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             let Some((thing, next)) = counted(words, amount.next) else {
+                // "At most ten steps.", where numbered steps were asked for.
+                if let Some(list) = self.memory.list
+                    && pending.is_none()
+                    && (amount.sort != Sort::Bare || at == 0)
+                    && words.is(amount.next, "steps points items tips entries reasons ideas")
+                    && (amount.next + 1 >= words.len()
+                        || words.is_what(amount.next + 1, What::Sign)
+                        || words.is(amount.next + 1, "max maximum in please"))
+                    && self.asks(at)
+                    && (!self.is_negated(at) || amount.sort == Sort::Most)
+                {
+                    let found = Thing::Unit(list);
+                    self.scoped(found.constraint(amount.limit), found, at, amount.next + 1);
+                    at = amount.next + 1;
+                    continue;
+                }
                 // "Suggest 3 to 5 names … in a numbered list."
                 if pending.is_none() && self.is_asked_number(at) {
                     pending = Some(Pending {
@@ -1114,6 +1136,14 @@ impl Reader<'_, '_, '_> {
                 self.memory.list = Some(unit);
             }
         }
+        if let Thing::Unit(unit @ (Unit::Bullet | Unit::NumberedItem)) = thing
+            && words
+                .any(end, "and nothing else|, nothing else|— nothing else|, and nothing else|only")
+                .is_some()
+            && matches!(self.scope(at, end, thing), Scope::Whole)
+        {
+            self.push(Constraint::Only { what: unit }, at, end);
+        }
         let constraint = constraint.unwrap_or_else(|| thing.constraint(limit));
         self.scoped(constraint, thing, at, end);
     }
@@ -1235,7 +1265,10 @@ impl Reader<'_, '_, '_> {
                 return limit_size(amount.limit) == 0 || sort != Sort::Bare || words.is(next - 1, "digits");
             }
             Thing::Unit(Unit::Heading | Unit::Paragraph)
-                if words.is(next, ",") && words.number(next + 1).is_some_and(|(value, _)| value > 30) =>
+                if words.is(next, ",")
+                    && words
+                        .number(next + 1)
+                        .is_some_and(|(value, end)| value > 30 && !words.is_word(end)) =>
             {
                 return false;
             }
@@ -1707,7 +1740,7 @@ impl Reader<'_, '_, '_> {
             let is_odd = matches!(found, Thing::Unit(Unit::Question)) && !words.is(at, "questions");
             let is_adjective = !is_in(
                 before,
-                "no any without using use of or and , avoid include not the a single all including with have contain containing adding add emphatic markdown have nor neither never than rather exclude excluding omit skip as in into put your insert put give avoiding both even direct at my drop from any out",
+                "no any without using use of or and , avoid include not the a single all including with have contain containing adding add emphatic markdown have nor neither never than rather exclude excluding omit skip as in into put your insert put give avoiding both even direct at my drop from any out like",
             ) && !is_in(words.back(at, 1), "no");
             if is_odd || is_adjective {
                 return;
@@ -1949,7 +1982,7 @@ fn is_main_object(words: Words<'_>, at: usize) -> bool {
             return !words.is(at.saturating_sub(1), "the its each your");
         }
         if !words.is_word(before)
-            || words.is(before, "it include add with and plus followed by append the its each your in for")
+            || words.is(before, "it include add with and plus followed by append the its each your in for whose which that about on")
         {
             return false;
         }

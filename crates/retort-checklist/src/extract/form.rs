@@ -198,7 +198,7 @@ impl Reader<'_, '_, '_> {
         let words = self.words;
         let noun = (from..words.len().min(from + 14)).find(|at| words.is(*at, nouns))?;
         let mut next = noun + 1;
-        while words.is(next, ": named called and titled are must be should labelled labeled row in this order reading — ( exactly = following the with names as values headed line") && next < noun + 7 {
+        while words.is(next, ": named called and titled are must be should labelled labeled row in this order reading — ( exactly = following the with names as values headed line for") && next < noun + 7 {
             next += 1;
         }
         let mut found: Vec<String> = Vec::new();
@@ -297,7 +297,7 @@ impl Reader<'_, '_, '_> {
     fn csv(&mut self) {
         let words = self.words;
         for at in 0..words.len() {
-            let next = words.any(at, "csv|tsv|comma separated values|comma separated format|tab separated values|comma separated table|semicolon separated values");
+            let next = words.any(at, "csv|tsv|comma separated values|comma separated format|tab separated values|tab separated table|tab separated list|tab separated text|comma separated table|semicolon separated values");
             let Some(mut end) = next else { continue };
             if self.is_used(at) || words.is(end, "parser library reader parsing import exporter") {
                 continue;
@@ -330,7 +330,12 @@ impl Reader<'_, '_, '_> {
                 ','
             };
             let (columns, rows, last) = self.shape(end);
-            let rows = rows.or_else(|| self.rows_of(end));
+            let of = if words.low(end) == "(" {
+                (end..end + 6).find(|at| words.low(*at) == ")").map_or(end, |close| close + 1)
+            } else {
+                end
+            };
+            let rows = rows.or_else(|| self.rows_of(of));
             let mut header = Vec::new();
             if let Some((found, next)) = self.names(end, "header headers") {
                 header = found;
@@ -746,11 +751,19 @@ impl Reader<'_, '_, '_> {
     fn titles(&self, at: usize) -> Option<(Vec<String>, usize)> {
         let words = self.words;
         let mut next = at;
-        if words.is(next, ", —") && words.is_what(next + 1, What::Quoted) {
+        if words.is(next, ", —")
+            && (words.is_what(next + 1, What::Quoted)
+                || words.is(next + 1, "in") && words.is(next + 2, "this the that exactly"))
+        {
             next += 1;
         }
         while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading reads that says saying should be must are ( following names and as exactly heading in this order — for on covering") {
             next += 1;
+        }
+        if matches!(words.get(next).map(|token| token.what), Some(What::Number(1)))
+            && words.is(next + 1, ". )")
+        {
+            next += 2;
         }
         let mut found = Vec::new();
         let mut end = next;
@@ -781,7 +794,15 @@ impl Reader<'_, '_, '_> {
             }
             end = next;
             let mut separator = next;
-            while words.is(separator, ", and & ; / then plus") {
+            while words.is(separator, ", and & ; / then plus")
+                || matches!(words.get(separator).map(|token| token.what), Some(What::Number(_)))
+                    && words.is(separator + 1, ". )")
+                || words.is(separator, ". )")
+                    && matches!(
+                        words.get(separator.wrapping_sub(1)).map(|token| token.what),
+                        Some(What::Number(_))
+                    )
+            {
                 separator += 1;
             }
             if separator == next {
@@ -845,7 +866,7 @@ impl Reader<'_, '_, '_> {
         let words = self.words;
         let marks = phrase::somewhere(
             words,
-            "mark|label|labelled|labeled|marked|start|starting|begin|beginning|headed|titled|number|numbered|named|called|introduce|introduced|precede|heading|title|prefix|prefixed|denoted|head|starts|begins|as",
+            "into|mark|label|labelled|labeled|marked|start|starting|begin|beginning|headed|titled|number|numbered|named|called|introduce|introduced|precede|heading|title|prefix|prefixed|denoted|head|starts|begins|as",
         );
         if !marks {
             return;
@@ -884,7 +905,7 @@ impl Reader<'_, '_, '_> {
             if !marker.chars().all(|c| c.is_alphabetic()) || marker.is_empty() {
                 continue;
             }
-            let speaks_of_sections = (0..words.len()).any(|at| words.is(at, "section sections part parts each chapter chapters day days week weeks stage stages phase phases step steps"));
+            let speaks_of_sections = is_in(&marker.to_lowercase(), "section part chapter day week stage phase step") || (0..words.len()).any(|at| words.is(at, "section sections part parts each chapter chapters day days week weeks stage stages phase phases step steps"));
             if !speaks_of_sections || first.is_some_and(|first| first != 1) {
                 continue;
             }
@@ -1229,7 +1250,9 @@ impl Reader<'_, '_, '_> {
                 constraint = Constraint::Any { of: vec![constraint, tongue(other)] };
                 end = behind;
             }
-        } else if words.is(end, "and & ,") && self.tongue(end + 1).is_some() {
+        } else if words.is(end, "and & ,")
+            && (self.tongue(end + 1).is_some() || self.is_other_tongue(end + 1))
+        {
             // Two languages in one answer: no detector tells that.
             self.pass(from, end + 2);
             return;
@@ -1254,6 +1277,16 @@ impl Reader<'_, '_, '_> {
             }
             Some(None) => self.pass(from, end),
         }
+    }
+
+    /// Whether a word looks like the name of a language that no detector knows.
+    fn is_other_tongue(&self, at: usize) -> bool {
+        let low = self.words.low(at);
+        self.text(at).starts_with(char::is_uppercase)
+            && (is_in(low, "breton scots basque gaelic latin quechua yoruba zulu xhosa")
+                || low.ends_with("ish")
+                || low.ends_with("ese")
+                || low.ends_with("ian"))
     }
 
     /// Whether a language is that of the answer, and the words that say so.
@@ -1309,7 +1342,8 @@ impl Reader<'_, '_, '_> {
             _ => {
                 // "Spanish only, please", "reply only Spanish"
                 let alone = at == 0 || words.is_what(at - 1, What::Sign);
-                let is_bare = alone && words.is(next, "only please") || self.is_only(at) && words.is(prep, "only just") && words.is(prep.saturating_sub(1), "answer reply respond write speak use in");
+                let is_rest = words.is(prep, "only just") && (prep == 0 || words.is_what(prep - 1, What::Sign)) && self.asks(at);
+                let is_bare = is_rest || alone && words.is(next, "only please") || self.is_only(at) && words.is(prep, "only just") && words.is(prep.saturating_sub(1), "answer reply respond write speak use in");
                 is_bare.then_some((at, end))
             }
         }

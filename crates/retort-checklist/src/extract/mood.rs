@@ -134,6 +134,10 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, survey:
         at += 1;
     }
     let first = words.low(at);
+    // "Would it be possible to get this in bullet form?"
+    if is_in(first, "would is could can may might") && words.any(at + 1, "it be possible to get|it be possible to have|it be possible for you|it be ok to get|it be okay to get|it possible to get|it possible to have|it possible for you|i get|i have|we have|we get|it be possible to see").is_some() {
+        return;
+    }
     // "Can you …", "Would you mind …", "Could I get …": requests in the form of questions.
     if is_in(first, "can could would will may might") && words.is(at + 1, "you u ya we i") {
         if words.is(at + 1, "i we") && !words.is(at + 2, "have get see please ask request") {
@@ -219,6 +223,24 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, survey:
             return;
         }
     }
+    // "He answered in one word."
+    if is_in(first, "he she")
+        || is_in(first, "they it")
+            && words.is(
+                at + 1,
+                "answered gave wrote used said replied made told listed produced sent ended began",
+            )
+    {
+        tell(at, end);
+        return;
+    }
+    // "Previously you answered in bullet points."
+    if (at..end.min(at + 5)).any(|at| {
+        words.is(at, "you u") && words.is(at + 1, "answered gave wrote used said responded replied made told listed produced sent included started ended provided did were had")
+    }) {
+        tell(at, end);
+        return;
+    }
     // A statement: does it speak of the response?
     // "Bullet points are optional", "emojis are allowed": permissions.
     // "My teacher wants …", where the text is asked for here: demands on it.
@@ -287,7 +309,10 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, survey:
         "it that you your u each every no all words letters there everything nothing neither this these only",
     ) || names(RESPONSES)
         && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
+    let quotes = subject.clone().any(|at| words.is_what(at, What::Quoted))
+        && is_in(low, "must should has needs may can cannot shall");
     let speaks_of_response = speaks_of_response
+        || quotes
         || words.is(verb.saturating_sub(1), "limit maximum minimum max length count")
             && verb <= start + 5
             && !is_in(first, "my our his her their a an")
@@ -297,13 +322,15 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, survey:
     let is_past = is_in(low, "was were had did got went wasn't")
         || subject.clone().any(|at| words.low(at) == "used" && words.low(at + 1) == "to")
         || is_in(low, "has have") && words.is(verb + 1, "been");
+    let describes_kinds = names("average typical usual normal standard ordinary classic traditional")
+        && is_in(low, "is are has have contains consists takes can does");
     let is_owned = is_in(first, "my our his her their")
         && !(subject.clone().any(|at| words.is(at, "answer response reply output summary")));
     let describes = (is_in(first, "this these")
         || first == "the" && words.is(at + 1, "following above attached original given below"))
         && is_in(low, "is are has have contains consists")
         && !words.is(verb + 1, "to");
-    if is_past || is_owned || describes || !speaks_of_response {
+    if is_past || describes_kinds || is_owned || describes || !speaks_of_response {
         tell(at, end);
     }
 }

@@ -529,7 +529,13 @@ impl<'t> Reader<'_, 't, '_> {
             let start = if is_quoted { at } else { at + 1 };
             let Some(operands) = self.operands(
                 start,
-                Some(kind.as_str()).filter(|kind| is_kind && *kind != "phrase" && *kind != "name"),
+                Some(kind.as_str()).filter(|kind| {
+                    is_kind
+                        && *kind != "phrase"
+                        && (*kind != "name"
+                            || self.text(at + 1).starts_with(char::is_uppercase)
+                                && words.is(at + 2, "must should has have needs may shall can"))
+                }),
             ) else {
                 continue;
             };
@@ -546,7 +552,7 @@ impl<'t> Reader<'_, 't, '_> {
                 } else if words.is(verb, "not never") {
                     negated = true;
                     verb += 1;
-                } else if words.is(verb, "also only all be both each") {
+                } else if words.is(verb, "also only all be both each itself themselves") {
                     verb += 1;
                 } else {
                     break;
@@ -996,7 +1002,8 @@ impl<'t> Reader<'_, 't, '_> {
         };
         let wants = (at.saturating_sub(8)..at).any(|at| words.is(at, "add forget pop slip end include end finish append close put attach contain with conclude need have needs want has adding insert including no without omit skip write ends ending containing tack and"))
             || words.any(at + 1, "at the end|is required|is needed|starting with|beginning with").is_some() && at > 0;
-        if !wants || at == 0 {
+        let is_required = words.any(at + 1, "required|needed|please|mandatory|compulsory|obligatory|at the end|at the bottom|is required|is mandatory|is a must").is_some();
+        if at == 0 && !is_required || at > 0 && !wants {
             return;
         }
         let marks: Vec<usize> = (at..words.len()).filter(|at| is_mark(*at)).collect();
@@ -1072,6 +1079,11 @@ impl<'t> Reader<'_, 't, '_> {
         } else if colon.is_some() || index == 0 {
             let start = sentences.get(index + 1).map(|one| one.range.start);
             let end = sentences.last().map_or(0, |one| one.range.end);
+            let labelled = sentences
+                .get(index + 1)
+                .map(|one| self.instruction.slice(&one.range).trim())
+                .is_some_and(|text| text.ends_with(':') && text.split_whitespace().count() <= 2);
+            let start = start.filter(|_| !labelled);
             match (start, self.material_behind(index)) {
                 (Some(start), _) => self.instruction.slice(&(start..end.max(start))),
                 (None, Some(range)) => self.instruction.slice(&range),
@@ -1248,6 +1260,11 @@ impl<'t> Reader<'_, 't, '_> {
             "answer respond reply output return say answers state print write response should be start begin",
         );
         if answers {
+            let yes_no = |options: &[String]| {
+                matches!(options, [one, other, ..] if is_in(&one.to_lowercase(), "yes true") && is_in(&other.to_lowercase(), "no false"))
+                    && options.len() <= 4
+                    && options.iter().all(|option| option.split(' ').count() <= 2)
+            };
             let mut next = at + 1;
             while next < at + 9 && self.text(next) != "A" && words.is(next, "exactly precisely only just simply with either by using the word words a single one , be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
                 next += 1;
@@ -1265,6 +1282,7 @@ impl<'t> Reader<'_, 't, '_> {
             let (options, mut end) = self.options(next)?;
             let quoted = words.is_what(next, What::Quoted);
             let pair = options.iter().all(|option| is_in(&option.to_lowercase(), "yes no true false maybe agree disagree unsure unknown pass fail correct incorrect right wrong valid invalid spam ham guilty positive negative neutral approve reject accept approved rejected male female real fake up down left right buy sell hold odd even safe unsafe for against both neither depends heads tails high medium low"))
+                || yes_no(&options)
                 || (options.iter().all(|option| option.chars().count() == 1) && options.len() > 1);
             // "Don't reply with only yes or no."
             if (quoted || pair)
@@ -1391,7 +1409,7 @@ impl<'t> Reader<'_, 't, '_> {
     fn only_the_answer(&self) -> bool {
         let words = self.words;
         (0..words.len()).any(|at| {
-            words.is(at, "label letter option category name choice sentiment class word answer number")
+            words.is(at, "label letter option category name choice sentiment class word answer number title colour color city country animal team")
                 && (words.is(at + 1, "only alone") || words.any(at + 1, "and nothing else|, nothing else|without explanation|and no explanation|, no explanation").is_some()
                     || words.ends_before(at, "only the|only with the|just the|just with the|nothing but the|only one|only its|simply the|only that|with only the|just one|only a single|a single|only your|just its").is_some())
         })
