@@ -413,7 +413,7 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             let is_mark = low == ")" && words.number(index.wrapping_sub(1)).is_some();
             if is_mark
                 || low == "always" && !words.is(back(index), "not don't")
-                || is_in(low, "just simply") && index > 0 && words.low(index - 1) == ","
+                || is_in(low, "just simply only") && index > 0 && words.low(index - 1) == ","
             {
                 return false;
             }
@@ -468,6 +468,12 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
         } else {
             (at + 1..behind, vec![0..at, behind..words.len()])
         };
+        // "…; otherwise …" is of the other case.
+        let otherwise = (at + 1..words.len()).find(|at| words.is(*at, "otherwise else"));
+        let then_ranges: Vec<Range<usize>> = then_ranges
+            .into_iter()
+            .map(|range| range.start..otherwise.filter(|at| range.contains(at)).unwrap_or(range.end))
+            .collect();
         let is_about_response = (condition_range.start..condition_range.end)
             .take(8)
             .any(|at| words.is(at, "you your it answer response reply output u this there"));
@@ -709,6 +715,28 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
                 && thing.is_named()
             {
                 self.push(thing.constraint(amount.limit), at, end);
+                at = end;
+            } else if words.is(next, "word words phrase phrases term terms hashtag name")
+                && words.is_what(next + 1, What::Quoted)
+                && (ends(next + 2) || self.times(next + 2).is_some())
+            {
+                let limit = if bans { Limit::NONE } else { Limit::SOME };
+                let (limit, mut end) = self.times(next + 2).filter(|_| !bans).unwrap_or((limit, next + 2));
+                let mut text = next + 1;
+                loop {
+                    let constraint = Constraint::Phrase {
+                        text: self.text(text).trim().to_owned(),
+                        limit,
+                        inside_words: false,
+                        case_sensitive: false,
+                    };
+                    self.push(constraint, at, text + 1);
+                    end = end.max(text + 1);
+                    text = (text + 1..text + 4).find(|at| !words.is(*at, ", and or")).unwrap_or(text + 1);
+                    if !words.is_what(text, What::Quoted) {
+                        break;
+                    }
+                }
                 at = end;
             } else if let Some((name, limit, end)) = self.name_in_list(next, bans) {
                 self.push(

@@ -651,12 +651,12 @@ impl Reader<'_, '_, '_> {
                 if let Some(unit) = named {
                     return each(Some(unit));
                 }
-                if words.is(at + 1, "of , under at no with in between about a being one must should has have having exactly over is may can needs limited roughly around up approximately containing has shorter longer single max maximum not more fewer less to consisting will only just") || limit(words, at + 1).is_some() {
-                    return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
+                if words.is(at + 1, "of , under at no with in between about a being one must should has have having exactly over is may can needs limited roughly around up approximately containing has shorter longer single max maximum not more fewer less to consisting will only just ending starting beginning opening closing concluding ends starts begins") || limit(words, at + 1).is_some() {
+                    return each(self.unit_before(at).or(self.memory.unit).filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
                 }
                 return Scope::Unknown;
             }
-            if low == "with" && words.is(at + 1, "a an") && words.is(at + 2, "title headline heading")
+            if low == "with" && words.is(at + 1, "a an") && words.is(at + 2, "title headline heading") && !words.is(from.saturating_sub(1), "and plus &")
                 || is_in(low, "heading") && words.is(at.saturating_sub(1), "the its") && is_subject(words, at)
                 || is_in(low, "title headline") && is_subject(words, at) && !is_main_object(words, at)
             {
@@ -1311,7 +1311,7 @@ impl Reader<'_, '_, '_> {
             }
             Thing::Unit(Unit::Line) => {
                 if (amount.next..next).any(|at| {
-                    words.is(at, "bus subway metro train railway parallel product straight power tram")
+                    words.is(at, "subject tag punch log pickup storage bus subway metro train railway parallel product straight power tram")
                 }) || words.is(next, "manager intersect cross")
                 {
                     return false;
@@ -1808,6 +1808,7 @@ impl Reader<'_, '_, '_> {
                     words.is(at, "use using include add insert leave put incorporate including with sprinkle")
                 });
                 let with = words.is(at.saturating_sub(1), "with") || words.is(at.saturating_sub(2), "with");
+                let wants = wants && !(matches!(found, Thing::Unit(Unit::Link)) && is_in(before, "the this my our"));
                 let is_loose = matches!(found, Thing::Unit(Unit::Quotation | Unit::Link))
                     && (with || words.is(next, "from to between of"));
                 if wants && !is_loose {

@@ -1325,6 +1325,9 @@ impl Reader<'_, '_, '_> {
                 if is_in(before, spoken) || written && self.mood(at) == Mood::Topic || written && words.is(prep.saturating_sub(2), "text texts email emails letter book books message review original article articles post posts poem") {
                     return None;
                 }
+                if self.mood(at) == Mood::Topic && is_in(before, "written published conducted taught signed drafted") {
+                    return None;
+                }
                 // In a question's or topic's midst it speaks of the world.
                 if self.mood(at) == Mood::Topic && !(end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "and in with using please only but")) {
                     return None;
@@ -1342,7 +1345,7 @@ impl Reader<'_, '_, '_> {
             _ => {
                 // "Spanish only, please", "reply only Spanish"
                 let alone = at == 0 || words.is_what(at - 1, What::Sign);
-                let is_rest = words.is(prep, "only just") && (prep == 0 || words.is_what(prep - 1, What::Sign)) && self.asks(at);
+                let is_rest = at > 1 && words.is(at - 1, "only just") && words.is_what(at - 2, What::Sign) && self.asks(at);
                 let is_bare = is_rest || alone && words.is(next, "only please") || self.is_only(at) && words.is(prep, "only just") && words.is(prep.saturating_sub(1), "answer reply respond write speak use in");
                 is_bare.then_some((at, end))
             }

@@ -309,7 +309,12 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, survey:
         "it that you your u each every no all words letters there everything nothing neither this these only",
     ) || names(RESPONSES)
         && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
-    let quotes = subject.clone().any(|at| words.is_what(at, What::Quoted))
+    let comprises = survey.makes
+        && is_in(first, "the this each")
+        && verb <= at + 4
+        && is_in(low, "should must shall needs has")
+        && (verb + 1..verb + 4).any(|at| words.is(at, "contain comprise exceed run span"));
+    let quotes = comprises || subject.clone().any(|at| words.is_what(at, What::Quoted))
         && is_in(low, "must should has needs may can cannot shall");
     let speaks_of_response = speaks_of_response
         || quotes

@@ -267,6 +267,10 @@ impl<'t> Reader<'_, 't, '_> {
                     && words.low(at + 1) == "the"
                     && words.is(at + 2, "word words phrase phrases term letter name")
                 || words.is(at, "out") && words.is(at.saturating_sub(1), "leave leaving")
+                || words.is(at, "in into")
+                    && words.is(at.saturating_sub(1), "slip sneak squeeze fit throw toss work put get")
+                    && words.low(at + 1) == "the"
+                    && words.is(at + 2, "word words phrase phrases term terms letter")
                 || words.is(at, "and , or")
                     && words.low(at + 1) == "the"
                     && words.is(at + 2, "word words phrase phrases term terms letter")
@@ -307,6 +311,17 @@ impl<'t> Reader<'_, 't, '_> {
         {
             one_of = true;
             next = end;
+        }
+        // "Mention the flight number "BA217""
+        if words.low(next) == "the"
+            && is_in(verb, "mention include includes including mentioning state cite contain")
+            && let Some(quoted) = (next + 2..next + 4).find(|at| words.is_what(*at, What::Quoted))
+            && (next + 1..quoted).all(|at| {
+                words.is_word(at) && !words.is(at, KINDS) && !words.is(at, FILLERS) && !words.is(at, "heading headings section sections column columns key keys field fields header headers title subheading chapter label button tag function variable option row class file table and or to in of from")
+            })
+        {
+            next = quoted;
+            kind = Some("string");
         }
         while steps < 9 && next < words.len() {
             if words.is_what(next, What::Quoted) || words.is(next, "* ** _ __") && words.is_word(next + 1) {
@@ -997,7 +1012,7 @@ impl<'t> Reader<'_, 't, '_> {
                         "p.s. p.s ps p.p.s. p.p.s pps",
                     )
         };
-        let Some(at) = (0..words.len()).find(|at| is_mark(*at) && self.mood(*at) != Mood::Told) else {
+        let Some(at) = (0..words.len()).find(|at| is_mark(*at) && (self.mood(*at) != Mood::Told || *at == 0 && words.is(1, "required needed"))) else {
             return;
         };
         let wants = (at.saturating_sub(8)..at).any(|at| words.is(at, "add forget pop slip end include end finish append close put attach contain with conclude need have needs want has adding insert including no without omit skip write ends ending containing tack and"))
@@ -1217,7 +1232,7 @@ impl<'t> Reader<'_, 't, '_> {
                 at += 1;
                 continue;
             }
-            if !words.is(at, "answer respond reply output return say answers state print write response should be start begin classify label rate categorise categorize mark tag judge sort assign decide determine grade identify pick choose select recommend options labels categories choices classes") {
+            if !words.is(at, "answer respond reply output return say answers state print write response should be start begin classify label rate categorise categorize mark tag judge sort assign decide determine grade identify assess evaluate pick choose select recommend options labels categories choices classes") {
                 at += 1;
                 continue;
             }
@@ -1312,14 +1327,21 @@ impl<'t> Reader<'_, 't, '_> {
             return Some(end);
         }
         // "Classify … as positive, negative or neutral."
-        if words.is(at, "classify label rate categorise categorize mark tag judge sort assign decide determine grade identify") {
+        if words.is(at, "classify label rate categorise categorize mark tag judge sort assign decide determine grade identify assess evaluate") {
             let lead = (at + 1..words.len().min(at + REACH)).find(|at| {
                 words.is(*at, "as into") || words.is(*at, "whether") || words.low(*at) == ":" && words.is(at - 1, "categories labels classes options following")
             })?;
-            let start = words.any(lead, "as either|as one of :|as one of the following :|as one of|into one of these categories :|into one of the following categories :|into one of the categories|into one of|as one of the labels|as|into one of these classes :|into one of the following :|into|:")?;
             if words.is(lead, "whether") {
-                return None;
+                // "Assess whether the claim is TRUE, FALSE or UNPROVEN.": options for a later request.
+                let verb = (lead + 1..words.len().min(lead + REACH)).find(|at| words.is(*at, "is are"))?;
+                let (options, end) = self.options(verb + 1)?;
+                if self.memory.options.is_empty() && options.iter().all(|option| option.split(' ').count() <= 2) {
+                    self.memory.options = options;
+                    self.memory.options_place = Some((self.memory.sentence, false));
+                }
+                return Some(end);
             }
+            let start = words.any(lead, "as either|as one of :|as one of the following :|as one of|into one of these categories :|into one of the following categories :|into one of the categories|into one of|as one of the labels|as|into one of these classes :|into one of the following :|into|:")?;
             let (options, end) = self.options(start)?;
             if options.iter().any(|option| option.split(' ').count() > 3) {
                 return None;
@@ -1409,7 +1431,7 @@ impl<'t> Reader<'_, 't, '_> {
     fn only_the_answer(&self) -> bool {
         let words = self.words;
         (0..words.len()).any(|at| {
-            words.is(at, "label letter option category name choice sentiment class word answer number title colour color city country animal team")
+            words.is(at, "label letter option category name choice sentiment class word answer number title colour color city country animal team verdict")
                 && (words.is(at + 1, "only alone") || words.any(at + 1, "and nothing else|, nothing else|without explanation|and no explanation|, no explanation").is_some()
                     || words.ends_before(at, "only the|only with the|just the|just with the|nothing but the|only one|only its|simply the|only that|with only the|just one|only a single|a single|only your|just its").is_some())
         })
