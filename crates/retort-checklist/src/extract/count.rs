@@ -656,7 +656,10 @@ impl Reader<'_, '_, '_> {
                 }
                 return Scope::Unknown;
             }
-            if low == "with" && words.is(at + 1, "a an") && words.is(at + 2, "title headline heading") && !words.is(from.saturating_sub(1), "and plus &")
+            if low == "with"
+                && words.is(at + 1, "a an")
+                && words.is(at + 2, "title headline heading")
+                && !words.is(from.saturating_sub(1), "and plus &")
                 || is_in(low, "heading") && words.is(at.saturating_sub(1), "the its") && is_subject(words, at)
                 || is_in(low, "title headline") && is_subject(words, at) && !is_main_object(words, at)
             {
@@ -1808,7 +1811,8 @@ impl Reader<'_, '_, '_> {
                     words.is(at, "use using include add insert leave put incorporate including with sprinkle")
                 });
                 let with = words.is(at.saturating_sub(1), "with") || words.is(at.saturating_sub(2), "with");
-                let wants = wants && !(matches!(found, Thing::Unit(Unit::Link)) && is_in(before, "the this my our"));
+                let wants =
+                    wants && !(matches!(found, Thing::Unit(Unit::Link)) && is_in(before, "the this my our"));
                 let is_loose = matches!(found, Thing::Unit(Unit::Quotation | Unit::Link))
                     && (with || words.is(next, "from to between of"));
                 if wants && !is_loose {

@@ -314,8 +314,9 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, survey:
         && verb <= at + 4
         && is_in(low, "should must shall needs has")
         && (verb + 1..verb + 4).any(|at| words.is(at, "contain comprise exceed run span"));
-    let quotes = comprises || subject.clone().any(|at| words.is_what(at, What::Quoted))
-        && is_in(low, "must should has needs may can cannot shall");
+    let quotes = comprises
+        || subject.clone().any(|at| words.is_what(at, What::Quoted))
+            && is_in(low, "must should has needs may can cannot shall");
     let speaks_of_response = speaks_of_response
         || quotes
         || words.is(verb.saturating_sub(1), "limit maximum minimum max length count")

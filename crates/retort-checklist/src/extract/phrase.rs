@@ -1012,7 +1012,9 @@ impl<'t> Reader<'_, 't, '_> {
                         "p.s. p.s ps p.p.s. p.p.s pps",
                     )
         };
-        let Some(at) = (0..words.len()).find(|at| is_mark(*at) && (self.mood(*at) != Mood::Told || *at == 0 && words.is(1, "required needed"))) else {
+        let Some(at) = (0..words.len()).find(|at| {
+            is_mark(*at) && (self.mood(*at) != Mood::Told || *at == 0 && words.is(1, "required needed"))
+        }) else {
             return;
         };
         let wants = (at.saturating_sub(8)..at).any(|at| words.is(at, "add forget pop slip end include end finish append close put attach contain with conclude need have needs want has adding insert including no without omit skip write ends ending containing tack and"))
