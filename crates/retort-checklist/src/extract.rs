@@ -60,14 +60,15 @@ pub struct Extracted {
 pub fn extract(instruction: &str) -> Vec<Extracted> {
     let instruction = Instruction::new(instruction);
     let mut memory = Memory::default();
-    memory.survey = survey(&instruction, &mut memory.made);
+    let read: Vec<Vec<Token>> =
+        instruction.sentences.iter().map(|sentence| token::tokens(&instruction, sentence)).collect();
+    memory.survey = survey(&read, &mut memory.made);
     let mut found: Vec<Extracted> = Vec::new();
-    for index in 0..instruction.sentences.len() {
+    for (index, tokens) in read.into_iter().enumerate() {
         let Some(sentence) = instruction.sentences.get(index) else { break };
         if memory.collect(&instruction, sentence) {
             continue;
         }
-        let tokens = token::tokens(&instruction, sentence);
         memory.sentence = index;
         memory.is_question = tokens.last().is_some_and(|token| token.low.starts_with('?'));
         // Within a sentence words are looked for from its beginning to its end; its length is bounded for that.
@@ -109,10 +110,9 @@ struct Survey {
 }
 
 /// Reads the beginning of an instruction; what is longer than a letter is not looked through.
-fn survey(instruction: &Instruction<'_>, made: &mut Vec<String>) -> Survey {
+fn survey(sentences: &[Vec<Token>], made: &mut Vec<String>) -> Survey {
     let mut survey = Survey::default();
-    for sentence in instruction.sentences.iter().take(60) {
-        let tokens = token::tokens(instruction, sentence);
+    for tokens in sentences.iter().take(60) {
         let words = Words { tokens: tokens.get(..LONGEST.min(tokens.len())).unwrap_or_default() };
         for at in 0..words.len() {
             let is_polite =

@@ -526,6 +526,15 @@ impl Reader<'_, '_, '_> {
         if words.any(to, "in total|total|overall|altogether|in all|all together|long in total").is_some() {
             return Scope::Whole;
         }
+        // "…, and close with the line …" begins anew.
+        if is_in(words.low(from), super::REQUESTS)
+            && words.is(from.saturating_sub(1), "and but please , also")
+            && from > 2
+            && !(from.saturating_sub(12)..from).any(|at| words.is(at, "each every whose with all none which"))
+            && !(words.is(0, "for in within") && words.is(1, "each every the"))
+        {
+            return Scope::Whole;
+        }
         let is_apart = words.is(from, "no without leave avoid omit skip never don't")
             && words.is(from.saturating_sub(1), ", and please but");
         if is_apart && from > 0 && !words.is(to, "in within on per") {
@@ -542,7 +551,13 @@ impl Reader<'_, '_, '_> {
             end += 1;
         }
         if words.is(end, "each apiece") && !words.is(end + 1, "day week time month year") {
-            return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
+            return each(
+                self.memory
+                    .unit
+                    .or_else(|| self.unit_before(from))
+                    .filter(|unit| unit.is_part() && Some(*unit) != own)
+                    .or(list),
+            );
         }
         let behind = words.any(end, "per|in each|for each|in every|for every|to each|on each|within each|to a|in any|each|to every|a|on every|in the|in your|for the|of each|of every");
         if let Some(next) = behind {
@@ -871,6 +886,12 @@ impl Reader<'_, '_, '_> {
                 at = amount.next.max(at + 1);
                 continue;
             };
+            if matches!(thing, Thing::Unit(Unit::Question))
+                && pending.is_none()
+                && (words.is(at.saturating_sub(1), "of with") || self.is_asked_number(at))
+            {
+                pending = Some(Pending { limit: amount.limit, from: at, to: next, is_list: false, of_them: false });
+            }
             let emphasises = words.is(
                 at.saturating_sub(1),
                 "highlight bold italicise italicize emphasise emphasize highlighting bolding",
@@ -1220,6 +1241,13 @@ impl Reader<'_, '_, '_> {
             return false;
         }
         if before.ends_with("'s") && !is_in(before, "let's it's") && sort == Sort::Bare {
+            return false;
+        }
+        // "One sentence in French and one in German"
+        if sort == Sort::Bare
+            && thing.is_length()
+            && (next..next + 6).any(|at| words.is(at, "and") && words.is(at + 1, "one another") && words.is(at + 2, "in about on for"))
+        {
             return false;
         }
         // "…: one sentence that names the dish, …": a part that its form does not show.
@@ -1794,7 +1822,11 @@ impl Reader<'_, '_, '_> {
                 let wants = (at.saturating_sub(4)..at).any(|at| words.is(at, "use using include with add insert give provide structure organise organize under into put has have contain in has as through including format output return respond reply answer only just produce post"));
                 if wants && !words.is(before_index(at), "the") {
                     if unit == Unit::CodeBlock {
-                        let place = if self.is_only(at) { Place::Whole } else { Place::Somewhere };
+                        let place = if self.is_only(at) || self.is_only_behind(next) {
+                            Place::Whole
+                        } else {
+                            Place::Somewhere
+                        };
                         if place == Place::Whole {
                             self.push(Constraint::Only { what: unit }, at, next);
                         } else {

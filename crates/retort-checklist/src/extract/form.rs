@@ -220,7 +220,7 @@ impl Reader<'_, '_, '_> {
                 found.push(text.trim_end_matches(',').to_owned());
                 next += 1;
             } else {
-                while next < start + 4 && (words.is_word(next) || matches!(words.get(next).map(|t| t.what), Some(What::Number(_)))) && !words.is(next, "and or only nothing with for about where which that in of each but then no as to from on is are so please do") {
+                while next < start + 4 && (words.is_word(next) || matches!(words.get(next).map(|t| t.what), Some(What::Number(_)))) && !words.is(next, "and or only nothing with for about where which that in of each but then no as to from on is are so please do listing showing covering comparing") {
                     next += 1;
                 }
                 if next == start {
@@ -229,7 +229,7 @@ impl Reader<'_, '_, '_> {
                 // One that runs on is no name.
                 let ends = next >= words.len()
                     || words.is_what(next, What::Sign)
-                    || words.is(next, "and only in for with about of to from where which on each so");
+                    || words.is(next, "and only in for with about of to from where which on each so listing showing covering comparing");
                 if !ends {
                     break;
                 }
@@ -514,6 +514,7 @@ impl Reader<'_, '_, '_> {
                 header = found;
                 to = to.max(next);
             }
+            let rows = rows.or_else(|| self.rows_of(to));
             let columns =
                 columns.filter(|limit| header.is_empty() || *limit != Limit::Exactly(header.len() as u64));
             self.push(
@@ -673,10 +674,10 @@ impl Reader<'_, '_, '_> {
                 let is_short = words.is(at, "h1s h2s h3s h4s h5s h6s");
                 // "Headings only at level three", "headings of level 2"
                 let is_behind = words.low(at) == "level"
-                    && (1..5).any(|back| {
+                    && (1..9).any(|back| {
                         back <= at
                             && words.is(at - back, "headings heading headers subheadings")
-                            && (at - back + 1..at).all(|at| words.is(at, "only at of just on"))
+                            && (at - back + 1..at).all(|at| words.is(at, "only at of just on in your the answer response should must be are article have"))
                     });
                 let Some(mut end) = heading(next).or((is_short || is_behind).then_some(next)) else {
                     continue;
@@ -1250,8 +1251,12 @@ impl Reader<'_, '_, '_> {
                 constraint = Constraint::Any { of: vec![constraint, tongue(other)] };
                 end = behind;
             }
-        } else if words.is(end, "and & ,")
-            && (self.tongue(end + 1).is_some() || self.is_other_tongue(end + 1))
+        } else if words.is(end, "and")
+            && (end + 1..end + 4).any(|at| words.is(at, "in into") && self.tongue(at + 1).is_some())
+        {
+            self.pass(from, (end + 5).min(words.len()));
+            return;
+        } else if words.is(end, "and & ,") && (self.tongue(end + 1).is_some() || self.is_other_tongue(end + 1))
         {
             // Two languages in one answer: no detector tells that.
             self.pass(from, end + 2);

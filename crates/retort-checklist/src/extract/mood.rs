@@ -306,7 +306,7 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, survey:
         return;
     }
     let speaks_of_response = names(
-        "it that you your u each every no all words letters there everything nothing neither this these only",
+        "first second third fourth last former latter it that you your u each every no all words letters there everything nothing neither this these only",
     ) || names(RESPONSES)
         && !is_in(first, "a an most many some their his her my our many tweets haiku haikus sonnets");
     let comprises = survey.makes
@@ -382,7 +382,13 @@ fn tells_of_the_world(words: Words<'_>, at: usize, end: usize) -> bool {
             && (words.is(at, "a an")
                 || words.number(verb + 1).is_some()
                 || count::limit(words, verb + 1).is_some());
-        if is_verb {
+        // "A bot replied in all caps."
+        let is_past = verb == at + 2
+            && words.is(at, "a an the")
+            && low.ends_with("ed")
+            && words.is(verb + 1, "in with to at that by")
+            && !is_in(low, "titled named called based written inspired aimed addressed entitled dedicated limited");
+        if is_verb || is_past {
             return true;
         }
     }
@@ -403,6 +409,12 @@ fn question(words: Words<'_>, start: usize, end: usize, tell: &mut impl FnMut(us
     for at in (start + 1..last).rev().take(14) {
         let is_apart = words.is(at - 1, ", ( —");
         if !(is_apart || is_open) || !(words.is(at, "in using within with at max under") || is_apart) {
+            continue;
+        }
+        // "Why should one keep emails under 125 words?"
+        if !is_apart
+            && (at.saturating_sub(4)..at).any(|at| words.is(at, "keep keeping kept limit limited be stay staying cut restrict restricted"))
+        {
             continue;
         }
         let begins = if words.is(at, "in using within with") { at + 1 } else { at };
@@ -447,7 +459,8 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
             open = false;
         }
         // "… on osmosis with the following sections", "how to descale a kettle as a numbered list".
-        if mood.is_some() && open && leaves_the_topic(words, from, at) {
+        let names_block = words.is(at, "in inside") && (at + 2..at + 6).any(|at| words.any(at, "code block|code fence").is_some()) && (at + 1..at + 3).all(|at| words.is_word(at));
+        if mood.is_some() && (open && leaves_the_topic(words, from, at) || names_block && words.is(at + 1, "a an one the single")) {
             mood = None;
             open = false;
         }

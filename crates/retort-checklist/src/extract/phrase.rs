@@ -654,7 +654,7 @@ impl<'t> Reader<'_, 't, '_> {
         }
         let mut part = None;
         let mut steps = 0;
-        while steps < 9 && !words.is(next, "with by on in") {
+        while steps < 9 && !words.is(next, "with by on in") && !(next == at + 1 && words.is_what(next, What::Quoted)) {
             let any = words.is(next, "a any") && self.is_negated(at + 1);
             let named = if any {
                 self.unit_named(next + 1).map(|(unit, end)| (Which::Each, unit, end))
@@ -676,10 +676,14 @@ impl<'t> Reader<'_, 't, '_> {
             next += 1;
             steps += 1;
         }
-        if !words.is(next, "with by on in") || words.is(at + 1, "of to") {
+        // "A letter that begins "My dearest Anna,"": no preposition.
+        let is_direct = next == at + 1 && words.is_what(next, What::Quoted);
+        if !is_direct && (!words.is(next, "with by on in") || words.is(at + 1, "of to")) {
             return None;
         }
-        next += 1;
+        if !is_direct {
+            next += 1;
+        }
         let mut kind: Option<&str> = None;
         let mut exact = false;
         let mut article = false;
