@@ -890,7 +890,8 @@ impl Reader<'_, '_, '_> {
                 && pending.is_none()
                 && (words.is(at.saturating_sub(1), "of with") || self.is_asked_number(at))
             {
-                pending = Some(Pending { limit: amount.limit, from: at, to: next, is_list: false, of_them: false });
+                pending =
+                    Some(Pending { limit: amount.limit, from: at, to: next, is_list: false, of_them: false });
             }
             let emphasises = words.is(
                 at.saturating_sub(1),
@@ -1246,7 +1247,9 @@ impl Reader<'_, '_, '_> {
         // "One sentence in French and one in German"
         if sort == Sort::Bare
             && thing.is_length()
-            && (next..next + 6).any(|at| words.is(at, "and") && words.is(at + 1, "one another") && words.is(at + 2, "in about on for"))
+            && (next..next + 6).any(|at| {
+                words.is(at, "and") && words.is(at + 1, "one another") && words.is(at + 2, "in about on for")
+            })
         {
             return false;
         }

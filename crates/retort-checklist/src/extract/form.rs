@@ -1256,7 +1256,8 @@ impl Reader<'_, '_, '_> {
         {
             self.pass(from, (end + 5).min(words.len()));
             return;
-        } else if words.is(end, "and & ,") && (self.tongue(end + 1).is_some() || self.is_other_tongue(end + 1))
+        } else if words.is(end, "and & ,")
+            && (self.tongue(end + 1).is_some() || self.is_other_tongue(end + 1))
         {
             // Two languages in one answer: no detector tells that.
             self.pass(from, end + 2);

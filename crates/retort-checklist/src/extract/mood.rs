@@ -387,7 +387,10 @@ fn tells_of_the_world(words: Words<'_>, at: usize, end: usize) -> bool {
             && words.is(at, "a an the")
             && low.ends_with("ed")
             && words.is(verb + 1, "in with to at that by")
-            && !is_in(low, "titled named called based written inspired aimed addressed entitled dedicated limited");
+            && !is_in(
+                low,
+                "titled named called based written inspired aimed addressed entitled dedicated limited",
+            );
         if is_verb || is_past {
             return true;
         }
@@ -413,7 +416,9 @@ fn question(words: Words<'_>, start: usize, end: usize, tell: &mut impl FnMut(us
         }
         // "Why should one keep emails under 125 words?"
         if !is_apart
-            && (at.saturating_sub(4)..at).any(|at| words.is(at, "keep keeping kept limit limited be stay staying cut restrict restricted"))
+            && (at.saturating_sub(4)..at).any(|at| {
+                words.is(at, "keep keeping kept limit limited be stay staying cut restrict restricted")
+            })
         {
             continue;
         }
@@ -459,8 +464,13 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
             open = false;
         }
         // "… on osmosis with the following sections", "how to descale a kettle as a numbered list".
-        let names_block = words.is(at, "in inside") && (at + 2..at + 6).any(|at| words.any(at, "code block|code fence").is_some()) && (at + 1..at + 3).all(|at| words.is_word(at));
-        if mood.is_some() && (open && leaves_the_topic(words, from, at) || names_block && words.is(at + 1, "a an one the single")) {
+        let names_block = words.is(at, "in inside")
+            && (at + 2..at + 6).any(|at| words.any(at, "code block|code fence").is_some())
+            && (at + 1..at + 3).all(|at| words.is_word(at));
+        if mood.is_some()
+            && (open && leaves_the_topic(words, from, at)
+                || names_block && words.is(at + 1, "a an one the single"))
+        {
             mood = None;
             open = false;
         }

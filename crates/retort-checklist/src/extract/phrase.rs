@@ -654,7 +654,10 @@ impl<'t> Reader<'_, 't, '_> {
         }
         let mut part = None;
         let mut steps = 0;
-        while steps < 9 && !words.is(next, "with by on in") && !(next == at + 1 && words.is_what(next, What::Quoted)) {
+        while steps < 9
+            && !words.is(next, "with by on in")
+            && !(next == at + 1 && words.is_what(next, What::Quoted))
+        {
             let any = words.is(next, "a any") && self.is_negated(at + 1);
             let named = if any {
                 self.unit_named(next + 1).map(|(unit, end)| (Which::Each, unit, end))
