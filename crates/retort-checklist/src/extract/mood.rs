@@ -223,6 +223,16 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, survey:
             return;
         }
     }
+    // "In my job I answer emails in Dutch."
+    if is_in(first, "in at for on as during")
+        && let Some(speaker) = (at + 1..end.min(at + 6)).find(|at| words.is(*at, "i we"))
+        && (at + 1..speaker).all(|at| words.is_word(at) && !words.is(at, "what which that"))
+        && words.is_word(speaker + 1)
+        && !words.is(speaker + 1, "need want would like expect require must have should prefer just really only also do don't can't")
+    {
+        tell(at, end);
+        return;
+    }
     // "He answered in one word."
     if is_in(first, "he she")
         || is_in(first, "they it")
@@ -278,6 +288,13 @@ fn clause(words: Words<'_>, start: usize, end: usize, is_question: bool, survey:
         ) || is_in(words.low(*at), REPORTS) && *at > start
     });
     let Some(verb) = verb else {
+        // "The poem I like best ends with …"
+        let is_mine =
+            first == "the" && (at + 2..end.min(at + 5)).any(|at| words.is(at, "i we he she they my our"));
+        if is_mine {
+            tell(at, end);
+            return;
+        }
         // "My essay begins with …", "A ship steers two headings"
         let is_past =
             (at + 1..end.min(at + 8)).any(|at| words.low(at) == "used" && words.low(at + 1) == "to");
@@ -457,7 +474,9 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
         let before = words.back(at, 1);
         let joins = words.is(at, "and but then or")
             && takes_the_word_again(words, at + 1)
-            && !(lifted && low == "or");
+            && !(lifted && low == "or")
+            // "A character who never … and always ends …"
+            && !(mood == Some(Mood::Told) && words.is(at + 1, "always never only also") && words.low(at + 2).ends_with('s'));
         if is_break(words, at) || joins {
             mood = None;
             lifted = false;
@@ -540,10 +559,13 @@ fn topics(words: Words<'_>, moods: &mut [Mood]) {
                 (!is_limit).then_some(Mood::Told)
             }
             "unlike" => Some(Mood::Told),
+            "if" | "whether" if is_in(before, "check see verify test determine know wonder") => {
+                Some(Mood::Told)
+            }
             _ => None,
         };
         if let Some(next) = next {
-            lifted |= is_in(low, "have need");
+            lifted |= is_in(low, "have need needn't") || low == "not" && before == "need";
             if mood.is_none() {
                 from = at;
             }
