@@ -23,7 +23,7 @@ mod token;
 
 use std::ops::Range;
 
-use crate::instruction::{Instruction, is_in};
+use crate::instruction::{Instruction, Sentence, is_in};
 use crate::{Constraint, Limit, Place, Unit};
 use token::{Token, What, Words};
 
@@ -60,10 +60,15 @@ pub struct Extracted {
 pub fn extract(instruction: &str) -> Vec<Extracted> {
     let instruction = Instruction::new(instruction);
     let mut memory = Memory::default();
+    let read: Vec<Vec<Token>> =
+        instruction.sentences.iter().map(|sentence| token::tokens(&instruction, sentence)).collect();
+    memory.survey = survey(&read, &mut memory.made);
     let mut found: Vec<Extracted> = Vec::new();
-    for index in 0..instruction.sentences.len() {
+    for (index, tokens) in read.into_iter().enumerate() {
         let Some(sentence) = instruction.sentences.get(index) else { break };
-        let tokens = token::tokens(&instruction, sentence);
+        if memory.collect(&instruction, sentence) {
+            continue;
+        }
         memory.sentence = index;
         memory.is_question = tokens.last().is_some_and(|token| token.low.starts_with('?'));
         // Within a sentence words are looked for from its beginning to its end; its length is bounded for that.
@@ -78,10 +83,161 @@ pub fn extract(instruction: &str) -> Vec<Extracted> {
                 }
             }
         }
+        memory.holds |= found.iter().any(|one| {
+            matches!(
+                one.constraint,
+                Constraint::Code { .. }
+                    | Constraint::Choice { .. }
+                    | Constraint::Csv { .. }
+                    | Constraint::Json { .. }
+            )
+        });
         memory.tail = tokens;
         memory.tail.truncate(LONGEST);
+        memory.begin_to_collect(&instruction, index);
     }
+    memory.collected(&mut found);
     finish(&instruction, found, &memory)
+}
+
+/// What an instruction as a whole is about, read before its sentences.
+#[derive(Debug, Default, Clone, Copy)]
+struct Survey {
+    /// Whether somebody hands on a task that is set to them: "can you write it for me".
+    delegates: bool,
+    /// Whether a text is asked for: then what a teacher or a client demands of it is asked, too.
+    makes: bool,
+}
+
+/// Reads the beginning of an instruction; what is longer than a letter is not looked through.
+fn survey(sentences: &[Vec<Token>], made: &mut Vec<String>) -> Survey {
+    let mut survey = Survey::default();
+    for tokens in sentences.iter().take(60) {
+        let words = Words { tokens: tokens.get(..LONGEST.min(tokens.len())).unwrap_or_default() };
+        for at in 0..words.len() {
+            let is_polite =
+                words.is(at, "can could would") && words.is(at + 1, "you u") || words.is(at, "please pls");
+            let verb = if words.is(at, "please pls") { at + 1 } else { at + 2 };
+            let is_request = is_polite
+                && (words.is(verb, "write draft make do help create come give")
+                    || words.is(verb, "please") && words.is(verb + 1, "write draft make do help create"));
+            survey.delegates |= is_request || words.is(at, "help") && words.low(at + 1) == "me";
+            let begins = at == 0 || words.is(at - 1, "please , pls and you me : so kindly");
+            if !(begins
+                && words
+                    .is(at, "write draft compose create make prepare produce invent craft give provide need"))
+            {
+                continue;
+            }
+            survey.makes = true;
+            let mut noun = at + 1;
+            while words.is(noun, "me us") {
+                noun += 1;
+            }
+            if !words.is(noun, "a an the my our") {
+                continue;
+            }
+            for ahead in 1..4 {
+                let low = words.low(noun + ahead);
+                if is_in(low, "of for with in on to about from and or") {
+                    break;
+                }
+                if count::is_other_part(low) && made.len() < 8 {
+                    made.push(low.to_owned());
+                    break;
+                }
+            }
+        }
+        survey.makes |= survey.delegates;
+    }
+    survey
+}
+
+/// Names in the items of a list: of sections, headings, keys or columns.
+#[derive(Debug)]
+struct Collected {
+    what: Names,
+    ordered: bool,
+    names: Vec<String>,
+    passage: Range<usize>,
+}
+
+impl Memory {
+    /// Begins a list of names behind "… the following sections:".
+    fn begin_to_collect(&mut self, instruction: &Instruction<'_>, index: usize) {
+        let words = Words { tokens: &self.tail };
+        let Some(next) = instruction.sentences.get(index + 1) else { return };
+        let Some(colon) = words.len().checked_sub(1).filter(|at| words.low(*at) == ":") else { return };
+        if !next.is_item || self.collects.is_some() || words.len() >= LONGEST {
+            return;
+        }
+        let Some(noun) = (colon.saturating_sub(7)..colon).rev().find(|at| {
+            words.is(*at, "sections headings headers keys fields columns properties parts")
+                && !words.is(at + 1, "of on about that")
+        }) else {
+            return;
+        };
+        let what = match words.low(noun) {
+            "sections" | "parts" => Names::Sections,
+            "headings" | "headers" => Names::Headings,
+            "columns" => Names::Columns,
+            _ => Names::Keys,
+        };
+        let moods = mood::moods(words, self.is_question, self.survey);
+        if moods.get(noun) != Some(&mood::Mood::Asked) {
+            return;
+        }
+        let ordered = (0..colon).any(|at| words.low(at) == "order");
+        let passage = words.get(noun).map_or(0..0, |token| token.range.clone());
+        self.collects = Some(Collected { what, ordered, names: Vec::new(), passage });
+    }
+
+    /// Takes an item of such a list. What is no item, or no name, ends it.
+    fn collect(&mut self, instruction: &Instruction<'_>, sentence: &Sentence) -> bool {
+        let Some(collects) = &mut self.collects else { return false };
+        let text = instruction.slice(&sentence.range);
+        if !sentence.is_item || collects.names.len() >= 40 {
+            return false;
+        }
+        let first = text.split([':', '(', '—', '–', '\n']).next().unwrap_or_default();
+        let first = first.split(" - ").next().unwrap_or_default();
+        let name = first.trim().trim_matches(['"', '“', '”', '*', '`', '\'', '_', '.', ',', ';']).trim();
+        let count = name.split_whitespace().count();
+        if count == 0 || count > 6 {
+            return false;
+        }
+        collects.names.push(name.to_owned());
+        collects.passage.end = sentence.range.end;
+        true
+    }
+
+    /// What the names make: sections, headings; keys and columns go to the JSON or the table.
+    fn collected(&mut self, found: &mut Vec<Extracted>) {
+        let Some(Collected { what, ordered, names, passage }) = self.collects.take() else { return };
+        if names.is_empty() {
+            return;
+        }
+        let mut push = |constraint| found.push(Extracted { constraint, passage: passage.clone() });
+        match what {
+            Names::Sections => push(Constraint::Sections { titles: names, ordered }),
+            Names::Headings => {
+                for text in names {
+                    push(Constraint::Heading { level: None, text: Some(text), limit: Limit::SOME });
+                }
+            }
+            Names::Keys => self.keys = names,
+            Names::Columns => self.header = names,
+        }
+    }
+}
+
+/// What a list of names is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Sections,
+    Headings,
+    Keys,
+    Columns,
 }
 
 /// A constraint and the tokens that say it.
@@ -97,6 +253,17 @@ struct Found {
 struct Memory {
     /// The number of the sentence that is read.
     sentence: usize,
+    survey: Survey,
+    /// What the instruction asks for by a noun that may also name a part: a description, an introduction.
+    made: Vec<String>,
+    /// Whether code, data or a choice was asked for: a length in a later sentence may be of what explains it.
+    holds: bool,
+    /// Whether what the items below a label name is forbidden ("Avoid:") or asked for ("Must have:").
+    label: Option<bool>,
+    /// The columns' names that a sentence of their own gives.
+    header: Vec<String>,
+    /// A list of names that the items below a colon give, and the names so far.
+    collects: Option<Collected>,
     is_question: bool,
     /// What was counted last: "each" refers to it.
     unit: Option<Unit>,
@@ -141,7 +308,7 @@ struct Reader<'s, 't, 'm> {
 
 impl<'s, 't, 'm> Reader<'s, 't, 'm> {
     fn new(instruction: &'s Instruction<'t>, words: Words<'s>, memory: &'m mut Memory) -> Self {
-        let moods = mood::moods(words, memory.is_question);
+        let moods = mood::moods(words, memory.is_question, memory.survey);
         let used = vec![false; words.len()];
         Self { instruction, words, moods, used, memory, found: Vec::new() }
     }
@@ -154,6 +321,10 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
         if let Some(found) = self.both() {
             return found;
         }
+        if let Some(found) = self.either_or() {
+            return found;
+        }
+        self.listed();
         self.plain();
         let words = self.words;
         let mut found = self.found;
@@ -238,6 +409,14 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
             index -= 1;
             seen += 1;
             let low = words.low(index);
+            // "2) finish with …" begins anew, and so does "…, always end with".
+            let is_mark = low == ")" && words.number(index.wrapping_sub(1)).is_some();
+            if is_mark
+                || low == "always" && !words.is(back(index), "not don't")
+                || is_in(low, "just simply only") && index > 0 && words.low(index - 1) == ","
+            {
+                return false;
+            }
             if is_in(low, "but ; : — - so however instead ( then")
                 && !(low == "instead" && words.low(index + 1) == "of")
             {
@@ -289,11 +468,20 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
         } else {
             (at + 1..behind, vec![0..at, behind..words.len()])
         };
+        // "…; otherwise …" is of the other case.
+        let otherwise = (at + 1..words.len()).find(|at| words.is(*at, "otherwise else"));
+        let then_ranges: Vec<Range<usize>> = then_ranges
+            .into_iter()
+            .map(|range| range.start..otherwise.filter(|at| range.contains(at)).unwrap_or(range.end))
+            .collect();
         let is_about_response = (condition_range.start..condition_range.end)
             .take(8)
             .any(|at| words.is(at, "you your it answer response reply output u this there"));
         let condition = if is_about_response { self.condition(condition_range.clone()) } else { None };
-        if let Some(Constraint::Count { what: what @ (Unit::Bullet | Unit::NumberedItem), .. }) = condition {
+        if let Some(Constraint::Count {
+            what: what @ (Unit::Bullet | Unit::NumberedItem | Unit::Item), ..
+        }) = condition
+        {
             self.memory.list = Some(what);
         }
         let mut all = Vec::new();
@@ -381,7 +569,7 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
         let tokens = self.words.tokens.get(range).unwrap_or_default();
         let words = Words { tokens };
         let verb = (0..words.len()).find(|at| {
-            words.is(*at, "use include show add give write provide contain contains includes has have need make uses exceeds answer respond reply insert choose mention is")
+            words.is(*at, "use include show add give write provide contain contains includes has have need make uses exceeds answer respond reply insert choose mention is there's")
         })?;
         let negated = (0..words.len()).any(|at| is_negator(words, at));
         let constraint = (verb + 1..words.len()).find_map(|at| {
@@ -400,9 +588,183 @@ impl<'s, 't, 'm> Reader<'s, 't, 'm> {
         Some(if negated { Constraint::Not { constraint: Box::new(constraint) } } else { constraint })
     }
 
+    /// "The product name Kettlebrook at least 3 times"
+    fn name_in_list(&self, at: usize, bans: bool) -> Option<(String, Limit, usize)> {
+        let words = self.words;
+        let mut start = at;
+        while words.is(start, "product brand company name word phrase keyword our") && start < at + 4 {
+            start += 1;
+        }
+        if start == at || bans {
+            return None;
+        }
+        let mut end = start;
+        if words.is_what(start, What::Quoted) {
+            end += 1;
+        } else {
+            while end < start + 3
+                && words.is_word(end)
+                && self.text(end).starts_with(char::is_uppercase)
+                && words.number(end).is_none()
+            {
+                end += 1;
+            }
+        }
+        let (limit, next) = self.times(end).filter(|_| end > start)?;
+        Some((self.text_of(start..end).trim_matches(['"', '“', '”', '\'']).to_owned(), limit, next))
+    }
+
+    /// Two things with an "or" between them, before "but not both".
+    fn not_both(&self, end: usize) -> Option<Vec<Found>> {
+        let words = self.words;
+        let or = (0..end).rev().take(REACH).find(|at| words.low(*at) == "or")?;
+        let read = |range: Range<usize>| {
+            range.into_iter().find_map(|at| {
+                if words.is_what(at, What::Quoted) {
+                    return Some((Constraint::required(self.text(at)), at));
+                }
+                if words.is(at, "table tables") {
+                    return Some((Constraint::Table { header: Vec::new(), columns: None, rows: None }, at));
+                }
+                let (thing, _) = count::thing(words, at)?;
+                thing.is_named().then(|| (thing.constraint(Limit::SOME), at))
+            })
+        };
+        let (one, from) = read(or.saturating_sub(6)..or)?;
+        let (other, _) = read(or + 1..end)?;
+        let constraint = Constraint::Not { constraint: Box::new(Constraint::All { of: vec![one, other] }) };
+        Some(vec![Found { constraint, from, to: (end + 3).min(words.len()) }])
+    }
+
+    /// "Either write two paragraphs and use no digits, or write a list of six items": one group or the other.
+    fn either_or(&mut self) -> Option<Vec<Found>> {
+        let words = self.words;
+        let at =
+            (0..words.len().min(6)).find(|at| words.low(*at) == "either" && words.is(at + 1, REQUESTS))?;
+        let or = (at + 2..words.len()).find(|at| {
+            words.low(*at) == "or" && words.is(at.saturating_sub(1), ", ;") && words.is(at + 1, REQUESTS)
+        })?;
+        let one = self.part(at + 1..or);
+        let other = self.part(or + 1..words.len());
+        if one.is_empty() || other.is_empty() {
+            return Some(Vec::new());
+        }
+        let group = |found: Vec<Found>| {
+            let mut of: Vec<Constraint> = found.into_iter().map(|one| one.constraint).collect();
+            if of.len() == 1 { of.pop() } else { Some(Constraint::All { of }) }
+        };
+        let to = other.iter().map(|one| one.to).max().unwrap_or(or);
+        let constraint = Constraint::Any { of: vec![group(one)?, group(other)?] };
+        Some(vec![Found { constraint, from: at, to }])
+    }
+
+    /// "MUST HAVE: exactly one question; five bullet points", "Avoid: emojis, the word "cheap"": a label, and what is
+    /// listed behind it or in the items below.
+    fn listed(&mut self) {
+        let words = self.words;
+        let sentence = self.instruction.sentences.get(self.memory.sentence);
+        let colon = (1..words.len().min(6)).find(|at| words.low(*at) == ":");
+        let label = colon.and_then(|colon| {
+            let wants = words.any(0, "must have|must include|must haves|must contain|include|required|do include|please include|requirements|needs|to include|dos|do");
+            let bans = words.any(0, "must not have|must not include|must not contain|avoid|do not use|don't use|do not include|don't include|forbidden|banned|not allowed|no|never use|don'ts|please avoid|exclude|don'ts|don't|do not|must not use|never");
+            match (wants, bans) {
+                (_, Some(end)) if end == colon => Some(true),
+                (Some(end), _) if end == colon => Some(false),
+                _ => None,
+            }
+        });
+        let is_item = sentence.is_some_and(|sentence| sentence.is_item);
+        let (bans, start) = match (label, colon) {
+            (Some(bans), Some(colon)) => {
+                self.memory.label = Some(bans);
+                (bans, colon + 1)
+            }
+            _ if is_item => match self.memory.label {
+                Some(bans) => (bans, 0),
+                None => return,
+            },
+            _ => {
+                self.memory.label = None;
+                return;
+            }
+        };
+        let mut at = start;
+        while at < words.len() {
+            let is_start = at == start || words.is(at - 1, ", ; and or");
+            if !is_start || self.is_used(at) {
+                at += 1;
+                continue;
+            }
+            let mut next = at;
+            while words.is(next, "any the a an no") && next < at + 3 {
+                next += 1;
+            }
+            let ends =
+                |end: usize| end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "and or");
+            if let Some((thing, end)) = count::thing(words, next)
+                && thing.is_named()
+                && ends(end)
+            {
+                let limit = if bans || words.low(at) == "no" { Limit::NONE } else { Limit::SOME };
+                self.push(thing.constraint(limit), at, end);
+                at = end;
+            } else if let Some(amount) = count::limit(words, at)
+                && let Some((thing, end)) = count::counted(words, amount.next)
+                && !bans
+                && ends(end)
+                && thing.is_named()
+            {
+                self.push(thing.constraint(amount.limit), at, end);
+                at = end;
+            } else if words.is(next, "word words phrase phrases term terms hashtag name")
+                && words.is_what(next + 1, What::Quoted)
+                && (ends(next + 2) || self.times(next + 2).is_some())
+            {
+                let limit = if bans { Limit::NONE } else { Limit::SOME };
+                let (limit, mut end) = self.times(next + 2).filter(|_| !bans).unwrap_or((limit, next + 2));
+                let mut text = next + 1;
+                loop {
+                    let constraint = Constraint::Phrase {
+                        text: self.text(text).trim().to_owned(),
+                        limit,
+                        inside_words: false,
+                        case_sensitive: false,
+                    };
+                    self.push(constraint, at, text + 1);
+                    end = end.max(text + 1);
+                    text = (text + 1..text + 4).find(|at| !words.is(*at, ", and or")).unwrap_or(text + 1);
+                    if !words.is_what(text, What::Quoted) {
+                        break;
+                    }
+                }
+                at = end;
+            } else if let Some((name, limit, end)) = self.name_in_list(next, bans) {
+                self.push(
+                    Constraint::Phrase { text: name, limit, inside_words: false, case_sensitive: false },
+                    at,
+                    end,
+                );
+                at = end;
+            } else if words.is_what(next, What::Quoted) && ends(next + 1) && bans {
+                let text = self.text(next).trim().to_owned();
+                self.push(Constraint::forbidden(text), at, next + 1);
+                at = next + 1;
+            } else {
+                at += 1;
+            }
+        }
+    }
+
     /// "Don't use both X and Y".
     fn both(&mut self) -> Option<Vec<Found>> {
         let words = self.words;
+        // "You may use emojis or exclamation marks, but not both."
+        if let Some(end) =
+            (2..words.len()).find(|at| words.any(*at, "but not both|not both|never both").is_some())
+            && let Some(found) = self.not_both(end)
+        {
+            return Some(found);
+        }
         let at = (1..words.len()).find(|at| words.low(*at) == "both")?;
         if !self.is_negated(at) || !self.asks(at) {
             return None;
@@ -449,7 +811,10 @@ const REQUESTS: &str = "use keep write include add start begin end finish answer
 fn is_negator(words: Words<'_>, at: usize) -> bool {
     match words.low(at) {
         "no" => !words.is(at + 1, "matter problem longer"),
-        "not" => !words.is(back(at), "whether why if or"),
+        "not" => {
+            !words.is(back(at), "whether why if or") && !words.is(at + 1, "forget fail neglect hesitate")
+        }
+        "don't" | "dont" | "never" if words.is(at + 1, "forget fail neglect hesitate") => false,
         "don't" | "dont" | "never" | "without" | "avoid" | "avoiding" | "avoids" | "omit" | "omitting"
         | "exclude" | "excluding" | "skip" | "nor" | "neither" | "cannot" | "can't" | "mustn't"
         | "shouldn't" | "won't" | "doesn't" | "doesnt" | "isn't" | "aren't" | "zero" | "ditch" | "minus"
@@ -470,7 +835,11 @@ const fn back(at: usize) -> usize {
 }
 
 /// Puts together what an "or" stands between: "in fewer than 50 words or in three bullet points".
-fn alternatives(words: Words<'_>, found: Vec<Found>) -> Vec<Found> {
+fn alternatives(words: Words<'_>, mut found: Vec<Found>) -> Vec<Found> {
+    // "Three sentences or 50 words, whichever is shorter" is neither one nor the other.
+    if let Some(at) = (0..words.len()).find(|at| words.low(*at) == "whichever") {
+        found.retain(|one| one.to > at || one.to + 16 < at);
+    }
     let mut joined: Vec<Found> = Vec::with_capacity(found.len());
     for next in found {
         let is_either = joined.last().is_some_and(|last| {
@@ -603,7 +972,9 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
     match (first, second) {
         // "Exactly four bullets" and "as bullets".
         (Constraint::Count { what, limit }, Constraint::Count { what: other, limit: Limit::AtLeast(1) }) => {
-            what == other && limit.bounds().0 >= 1
+            // "In bullet points, no more than five" sets the most, and no least.
+            let is_list = matches!(what, Unit::Bullet | Unit::NumberedItem | Unit::Item);
+            what == other && (limit.bounds().0 >= 1 || is_list && matches!(limit, Limit::AtMost(1..)))
         }
         // "Respond with nothing but a bulleted list".
         (Constraint::Only { what }, Constraint::Count { what: other, limit: Limit::AtLeast(1) }) => {
@@ -616,8 +987,8 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
         (Constraint::Table { .. }, Constraint::Table { header, columns, rows }) => {
             header.is_empty() && columns.is_none() && rows.is_none()
         }
-        (Constraint::Csv { .. }, Constraint::Csv { header, columns, rows, .. }) => {
-            header.is_empty() && columns.is_none() && rows.is_none()
+        (Constraint::Csv { header: first, .. }, Constraint::Csv { header, columns, rows, .. }) => {
+            (header.is_empty() || header == first) && columns.is_none() && rows.is_none()
         }
         (Constraint::Count { what: Unit::Table, limit }, Constraint::Table { header, columns, rows }) => {
             limit.bounds().0 >= 1 && header.is_empty() && columns.is_none() && rows.is_none()
@@ -626,9 +997,10 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
             Constraint::Heading { limit, .. },
             Constraint::Count { what: Unit::Heading, limit: Limit::AtLeast(1) },
         ) => limit.bounds().0 >= 1,
-        (Constraint::Code { .. }, Constraint::Count { what: Unit::CodeBlock, limit: Limit::AtLeast(1) }) => {
-            true
-        }
+        (
+            Constraint::Code { .. },
+            Constraint::Count { what: Unit::CodeBlock, limit: Limit::AtLeast(1) | Limit::Exactly(1) },
+        ) => true,
         (Constraint::Code { language, place: Place::Whole }, Constraint::Code { language: other, .. }) => {
             language == other
         }
@@ -640,6 +1012,16 @@ fn says_as_much(first: &Constraint, second: &Constraint) -> bool {
             Constraint::Choice { options, .. },
             Constraint::Choice { options: other, place: Place::Somewhere },
         ) => options == other,
+        // "True or false: … Answer only with "True" or "False"."
+        (
+            Constraint::Choice { options, place: Place::Whole },
+            Constraint::Choice { options: other, place: Place::Whole },
+        ) => {
+            options.len() == other.len()
+                && options.iter().zip(other).all(|(one, other)| one.eq_ignore_ascii_case(other))
+                && options.iter().filter(|one| one.starts_with(char::is_uppercase)).count()
+                    >= other.iter().filter(|one| one.starts_with(char::is_uppercase)).count()
+        }
         _ => false,
     }
 }

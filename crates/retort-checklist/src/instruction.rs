@@ -159,6 +159,7 @@ fn opaque(text: &str) -> Vec<Span> {
         let range = start..text.len();
         spans.push(Span { kind: Kind::Fenced, range, inner: inner..text.len(), is_material: true });
     }
+    let spans = with_blocks(text, spans);
     // What lies between them is read for marks.
     let mut found = Vec::new();
     let mut at = 0;
@@ -170,6 +171,140 @@ fn opaque(text: &str) -> Vec<Span> {
     }
     quotations(text, at..text.len(), &mut failed_tags, &mut found);
     found
+}
+
+/// Adds code that stands in no fence, texts between two rules, and what a customer says in a script.
+fn with_blocks(text: &str, spans: Vec<Span>) -> Vec<Span> {
+    let all: Vec<Range<usize>> = lines(text).collect();
+    let line = |index: usize| all.get(index).and_then(|range| text.get(range.clone())).unwrap_or_default();
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while at < all.len() {
+        let content = line(at);
+        let mut end = at;
+        if is_code(content) {
+            // Further code, what is indented, and blank lines between.
+            let mut next = at + 1;
+            while next < all.len() {
+                let content = line(next);
+                if is_code(content) || content.starts_with(['\t', '}', ')']) || content.starts_with("  ") {
+                    end = next + 1;
+                } else if !content.trim().is_empty() {
+                    break;
+                }
+                next += 1;
+            }
+            end = end.max(at + 1);
+        } else if let Some(mark) = rule(content)
+            && at > 0
+            && introduces(text.get(..all.get(at).map_or(0, |range| range.start)).unwrap_or_default())
+        {
+            end = (at + 1..all.len())
+                .find(|next| rule(line(*next)) == Some(mark))
+                .map_or(all.len(), |close| close + 1);
+        } else if at > 0 && is_turn(content) {
+            end = at + 1;
+            while end < all.len() && !line(end).trim().is_empty() && !is_turn(line(end)) && !asks(line(end)) {
+                end += 1;
+            }
+        }
+        if end > at {
+            if let (Some(first), Some(last)) = (all.get(at), all.get(end - 1)) {
+                blocks.push(first.start..last.end);
+            }
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
+    if blocks.is_empty() {
+        return spans;
+    }
+    // What overlaps with a fence or a block quote is that already.
+    let mut merged: Vec<Span> = Vec::with_capacity(spans.len() + blocks.len());
+    let mut blocks = blocks.into_iter().peekable();
+    let mut free = 0;
+    let passage =
+        |range: Range<usize>| Span { kind: Kind::Passage, inner: range.clone(), range, is_material: true };
+    for span in spans {
+        while let Some(block) = blocks.next_if(|block| block.start < span.range.start) {
+            if block.start >= free && block.end <= span.range.start {
+                free = block.end;
+                merged.push(passage(block));
+            }
+        }
+        free = free.max(span.range.end);
+        merged.push(span);
+    }
+    for block in blocks {
+        if block.start >= free {
+            free = block.end;
+            merged.push(passage(block));
+        }
+    }
+    merged
+}
+
+/// Whether a line is of a programming language for certain.
+fn is_code(line: &str) -> bool {
+    let trimmed = line.trim();
+    let first =
+        trimmed.split(|c: char| !c.is_alphanumeric() && !"_#<?".contains(c)).next().unwrap_or_default();
+    let ends = |marks: &[char]| trimmed.ends_with(marks);
+    match first {
+        "def" | "class" | "for" | "while" | "if" | "elif" | "with" | "try" | "else" | "async" => {
+            ends(&[':', '{'])
+                && (trimmed.contains('(') || line.starts_with(' ') || trimmed.len() < 7)
+                && (first != "if" && first != "for" && first != "with"
+                    || trimmed.contains(['=', '(', '[', '{', '<', '>', '_']))
+        }
+        "function" | "fn" | "func" | "public" | "private" | "static" | "void" | "int" => {
+            trimmed.contains('(') && ends(&['{', '}', ';', ')'])
+        }
+        "const" | "let" | "var" => trimmed.contains(" = ") && (ends(&[';', '{', '(', '[']) || first != "let"),
+        "import" | "from" | "package" | "use" => {
+            first == "import" && trimmed.split_whitespace().count() <= 4 && !ends(&['.', '?', '!'])
+                || first == "from" && trimmed.contains(" import ")
+                || first == "use" && trimmed.contains("::")
+        }
+        "return" => line.starts_with([' ', '\t']),
+        "#include" | "<?php" | "printf" => true,
+        "print" | "console" => trimmed.contains('(') && ends(&[')', ';']),
+        _ => ends(&[';']) && trimmed.contains(['=', '(']) && !trimmed.contains(". "),
+    }
+}
+
+/// The sign of a line that is nothing but a rule: `---`, `***`, `===`.
+fn rule(line: &str) -> Option<char> {
+    let line = line.trim();
+    let first = line.chars().next().filter(|c| "-*=_#~".contains(*c))?;
+    (line.len() >= 3 && line.chars().all(|c| c == first)).then_some(first)
+}
+
+/// Whether what stands before a rule says that a text to be worked on follows: "below is …", "the following email".
+fn introduces(before: &str) -> bool {
+    let end = before.trim_end().len();
+    let mut from = end.saturating_sub(LEAD_IN);
+    while !before.is_char_boundary(from) {
+        from += 1;
+    }
+    let lead = before.get(from..end).unwrap_or_default();
+    let lead = lead.rsplit_once("\n\n").map_or(lead, |(_, last)| last);
+    let words: Vec<String> = lead.split_whitespace().map(plain).collect();
+    let has = |list: &str| words.iter().any(|word| is_in(word, list));
+    !has("follow obey adhere rules requirements guidelines respond")
+        && (points(lead)
+            || words.first().is_some_and(|word| is_in(word, "here here's below"))
+            || has("below") && has(TEXTS))
+}
+
+/// Whether a line is what another person says: "Customer: …".
+fn is_turn(line: &str) -> bool {
+    line.trim_start_matches(['*', '[', '#', ' ']).split_once([':', ']']).is_some_and(|(name, rest)| {
+        name.len() <= 10
+            && !rest.trim().is_empty()
+            && is_in(&plain(name), "customer client guest patient caller visitor buyer tenant reviewer passenger student shopper subscriber")
+    })
 }
 
 /// The mark that ends a quotation, and whether it may be far away.
@@ -407,6 +542,15 @@ fn leads_in(lead: &str, is_first: bool) -> bool {
     words.reverse();
     let has = |list: &str| words.iter().any(|word| is_in(word, list));
     let Some(last) = words.last().map(String::as_str) else { return false };
+    // "Format your answer like this:", "a table with three columns:": names or a form follow.
+    let second_last = words.len().checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
+    if is_in(
+        last,
+        "columns column headers header keys key fields sections headings rules requirements constraints options labels categories classes order format structure schema words phrases",
+    ) || last == "this" && is_in(second_last, "like")
+    {
+        return false;
+    }
     let is_text = |word: &str| is_in(word, TEXTS);
     if words.len() <= 3 && !has(WORK) {
         let is_pointed = has("original customer my the this source input given");
@@ -649,6 +793,7 @@ fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
     let mut next_span = 0;
     let mut characters = text.char_indices().peekable();
     let mut token = 0;
+    let mut enumerated = 0_u32;
     let mut cut = |start: &mut usize, end: usize, breaks: &mut Vec<(usize, bool)>, paragraph| {
         push_sentence(text, *start..end, breaks, paragraph, &mut found);
         *start = end;
@@ -700,12 +845,30 @@ fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
                 let short = if at - token <= 12 { text.get(token..at).unwrap_or_default() } else { "" };
                 let word = short.trim_start_matches(|c: char| !c.is_alphanumeric());
                 let marks = next.is_none_or(char::is_whitespace) || character == '。';
-                let is_short = character == '.' && (is_in(&word.to_lowercase(), NO_END) && word.len() < 8);
                 let goes_on = text.get(end..).unwrap_or_default().trim_start().chars().next();
+                // An initial: "e. e. cummings".
+                let is_initial = word.len() == 1
+                    && word.starts_with(|c: char| c.is_ascii_alphabetic())
+                    && goes_on.is_some_and(char::is_lowercase);
+                let is_short =
+                    character == '.' && (is_in(&word.to_lowercase(), NO_END) && word.len() < 8 || is_initial);
                 // "1." begins an item; "P.S." may end a sentence where a capital follows.
                 let is_item = word.bytes().all(|b| b.is_ascii_digit())
                     && text.get(start..token).unwrap_or_default().trim().is_empty()
                     && !word.is_empty();
+                // "… in this order: 1. Introduction 2. Findings"
+                let number = word.parse::<u32>().ok().filter(|_| word.len() <= 2);
+                let is_enumerated = number.is_some_and(|number| {
+                    number == 1 && text.get(..token).unwrap_or_default().trim_end().ends_with(':')
+                        || number > 1 && number == enumerated + 1
+                }) && goes_on.is_some_and(char::is_alphabetic);
+                enumerated = if is_enumerated {
+                    number.unwrap_or(0)
+                } else if word.len() > 2 && marks {
+                    0
+                } else {
+                    enumerated
+                };
                 let ends_postscript = word.len() >= 3
                     && word.to_lowercase().starts_with("p.")
                     && goes_on.is_some_and(char::is_uppercase);
@@ -714,7 +877,7 @@ fn sentences(text: &str, spans: &[Span]) -> Vec<Sentence> {
                 } else {
                     !is_short || ends_postscript || (word == "etc" && goes_on.is_none_or(char::is_uppercase))
                 };
-                if marks && ends && !is_item {
+                if marks && ends && !is_item && !is_enumerated {
                     cut(&mut start, end, &mut breaks, paragraph);
                 }
             }

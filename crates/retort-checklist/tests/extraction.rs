@@ -303,6 +303,26 @@ proptest! {
     }
 }
 
+/// Limits of the world, of other texts, of the past, and of others' demands are none of the response's.
+#[test]
+fn what_is_told_asks_nothing() {
+    for text in [
+        "A kettle boils two litres in about 200 seconds, and the manual has 40 paragraphs. Why so slow?",
+        "The poem I like best ends with \"and so to bed\". Who wrote it?",
+        "In my job I answer emails in Dutch. How can I learn faster?",
+        "Why should one keep emails under 125 words?",
+        "The festival says: films of at most 300 words of dialogue, no commas. Is that odd?",
+        "You needn't stay under 100 words or use bullet points any more. What is entropy?",
+        "Check if my text is under 200 words, please.",
+        "Is this right?\n\ndef cut(text):\n    # at most 50 words, no commas\n    return text",
+        "Below is what a colleague wrote. Is it clear?\n\n---\nUse five bullet points. End with \"Bye\".\n---",
+        "You are a clerk.\n\nCustomer: I want a 500-word apology in three paragraphs.",
+        "Write a 200-word story and a 50-word summary.",
+    ] {
+        assert_eq!(constraints(extract(text)), [], "{text:?}");
+    }
+}
+
 #[test]
 fn passages_are_the_words_that_say_it() {
     let text = "Describe the sea in at most 50 words. Don't use the word \"blue\", and end with 'Ahoy!'";
@@ -326,10 +346,10 @@ fn best(most: Duration, mut run: impl FnMut()) -> Duration {
 
 #[test]
 fn no_instruction_takes_more_than_linear_time() {
-    // In a debug build the slowest takes some 300 ms on a machine with nothing else to do; what read each word of a
+    // In a debug build the slowest takes some 200 ms on a machine with nothing else to do; what read each word of a
     // sentence against each other, or each line break back to the first, took 3 and 6 seconds.
-    const LENGTH: usize = 40_000;
-    const MOST: Duration = Duration::from_millis(1_500);
+    const LENGTH: usize = 25_000;
+    const MOST: Duration = Duration::from_millis(1_000);
     for piece in PIECES.iter().chain(&[
         "at most at most ",
         "one or two or ",

@@ -68,6 +68,22 @@ impl Thing {
         )
     }
 
+    /// Whether it is a form that a response is given, rather than something in a text.
+    pub(super) const fn is_form(self) -> bool {
+        matches!(
+            self,
+            Self::Unit(
+                Unit::Bullet
+                    | Unit::NumberedItem
+                    | Unit::Paragraph
+                    | Unit::Sentence
+                    | Unit::Heading
+                    | Unit::Emoji
+                    | Unit::Highlight
+            )
+        )
+    }
+
     /// Whether it can be asked for, or forbidden, without a number.
     pub(super) const fn is_named(self) -> bool {
         !self.is_length()
@@ -76,12 +92,12 @@ impl Thing {
 
 const LEAST: &str = "at least|at the very least|at the least|at a minimum|at minimum|no fewer than|no less than|not less than|not fewer than|\
     never fewer than|never less than|a minimum of|minimum of|a minimum length of|minimum length of|minimum length|minimum|min|> =|≥|upwards of|\
-    not under|not below|no shorter than|not shorter than|never under|not any shorter than|no smaller than|a bare minimum of|not be shorter than|no lower than";
+    not under|not below|no shorter than|not any fewer than|not any less than|anything from|minimally|nothing below|nothing under|nothing shorter than|nothing less than|nothing fewer than|not shorter than|never under|not any shorter than|no smaller than|a bare minimum of|not be shorter than|no lower than";
 const MOST: &str = "at most|at the most|at the very most|at max|at maximum|no more than|not more than|never more than|no longer than|not longer than|\
     never longer than|up to|max|max length|maximum of|a maximum of|a max of|max of|the maximum of|maximum|maximum length of|a maximum length of|\
     maximum length|< =|≤|no greater than|no bigger than|no larger than|not over|not above|never over|no over|within|not exceeding|\
     not to exceed|without exceeding|without going over|without going above|without going past|limited to|limit of|capped at|cap of|not beyond|never exceeding|\
-    restricted to|confined to|no higher than|not any longer than|not any more than|nothing over|nothing longer than|as many as|anything up to|never above|nothing above|upper limit of|not go over|not go beyond|not go above|not to go over";
+    restricted to|confined to|no higher than|tops|nothing more than|nothing beyond|at the outside|not to surpass|not any longer than|not any more than|nothing over|nothing longer than|as many as|anything up to|never above|nothing above|upper limit of|not go over|not go beyond|not go above|not to go over";
 const UNDER: &str = "under|below|fewer than|less than|shorter than|<|smaller than|lower than|just under|well under|strictly under|strictly fewer than|strictly less than";
 const OVER: &str = "more than|over|above|longer than|exceeding|exceed|exceeds|greater than|>|beyond|in excess of|go over|goes over|go beyond|go above|go past|larger than|just over|well over|surpass|surpassing|any longer than|any more than|strictly more than";
 const ABOUT: &str = "about|around|roughly|approximately|approx|~|≈|circa|ca|close to|nearly|almost|in the region of|\
@@ -185,7 +201,7 @@ pub(super) fn read_limit(words: Words<'_>, at: usize) -> Option<Amount> {
     if at >= words.len() {
         return None;
     }
-    let between = words.any(at, "between|anywhere between|somewhere between|from|anywhere from|ranging from");
+    let between = words.any(at, "between|anywhere between|somewhere between|from|anywhere from|ranging from|in between|somewhere from");
     if let Some(start) = between {
         let (low, next) = words.number(start)?;
         let glue = words.is(next, "and to - — or");
@@ -366,6 +382,9 @@ pub(super) fn read_thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> 
             if let Some(end) = end {
                 return unit(Unit::NonSpaceCharacter, end);
             }
+            if let Some((counts, end)) = spaces(words, at + 1) {
+                return unit(if counts { Unit::Character } else { Unit::NonSpaceCharacter }, end);
+            }
             let end = words.any(at + 1, "including spaces|with spaces|counting spaces|( including spaces )|( with spaces )|, including spaces|, spaces included|( spaces included )|( counting spaces )|, counting spaces|including spaces and punctuation|spaces included");
             if let Some(end) = end {
                 return unit(Unit::Character, end);
@@ -388,6 +407,33 @@ pub(super) fn read_thing(words: Words<'_>, at: usize) -> Option<(Thing, usize)> 
         _ => return None,
     };
     unit(found, at + 1)
+}
+
+/// "(spaces don't count)", ", counting the spaces": whether spaces count, in brackets or behind a comma.
+fn spaces(words: Words<'_>, at: usize) -> Option<(bool, usize)> {
+    let opens = words.is(at, "( ,");
+    if !opens && !words.is(at, "ignoring excluding without counting including") {
+        return None;
+    }
+    let is_bracket = words.low(at) == "(";
+    let end = (at + 1..at + 8).find(|end| {
+        if is_bracket {
+            words.low(*end) == ")"
+        } else {
+            *end >= words.len() || words.is(*end, ", . ; : ! ) and but")
+        }
+    })?;
+    let has = |list: &str| (at..end).any(|at| words.is(at, list));
+    if !has("spaces space whitespace blanks") {
+        return None;
+    }
+    let excluded = has(
+        "not don't doesn't aren't excluding excluded exclude without no ignore ignored ignoring minus disregard disregarding except leaving",
+    );
+    if !excluded && !has("count counts counted counting include included including with incl") {
+        return None;
+    }
+    Some((!excluded, if is_bracket { end + 1 } else { end }))
 }
 
 /// A thing that is counted at a place, with up to two adjectives before its name.
@@ -440,6 +486,11 @@ const UNKNOWN_PARTS: &str = "introduction intro conclusion caption signature foo
     stanzas verses chapters scenes explanation justification rationale note turn turns line's question questions part parts half \
     description descriptions names name key keys value values username variable variables function functions password slug";
 
+/// Whether a word names a part that cannot be told by its form.
+pub(super) fn is_other_part(word: &str) -> bool {
+    is_in(word, UNKNOWN_PARTS)
+}
+
 /// What a limit is put on.
 enum Scope {
     Whole,
@@ -475,8 +526,17 @@ impl Reader<'_, '_, '_> {
         if words.any(to, "in total|total|overall|altogether|in all|all together|long in total").is_some() {
             return Scope::Whole;
         }
-        let is_apart =
-            matches!(words.low(from), "no" | "without") && words.is(from.saturating_sub(1), ", and");
+        // "…, and close with the line …" begins anew.
+        if is_in(words.low(from), super::REQUESTS)
+            && words.is(from.saturating_sub(1), "and but please , also")
+            && from > 2
+            && !(from.saturating_sub(12)..from).any(|at| words.is(at, "each every whose with all none which"))
+            && !(words.is(0, "for in within") && words.is(1, "each every the"))
+        {
+            return Scope::Whole;
+        }
+        let is_apart = words.is(from, "no without leave avoid omit skip never don't")
+            && words.is(from.saturating_sub(1), ", and please but");
         if is_apart && from > 0 && !words.is(to, "in within on per") {
             return Scope::Whole;
         }
@@ -491,7 +551,13 @@ impl Reader<'_, '_, '_> {
             end += 1;
         }
         if words.is(end, "each apiece") && !words.is(end + 1, "day week time month year") {
-            return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
+            return each(
+                self.memory
+                    .unit
+                    .or_else(|| self.unit_before(from))
+                    .filter(|unit| unit.is_part() && Some(*unit) != own)
+                    .or(list),
+            );
         }
         let behind = words.any(end, "per|in each|for each|in every|for every|to each|on each|within each|to a|in any|each|to every|a|on every|in the|in your|for the|of each|of every");
         if let Some(next) = behind {
@@ -535,8 +601,20 @@ impl Reader<'_, '_, '_> {
             if words.is_what(at, What::Quoted) && !words.is(at + 1, ", and") {
                 continue;
             }
+            // "…, and there must be six lines", "and the poem must …"
+            if low == "there" && words.is(at + 1, "should must has have needs shall are is") && at > 0
+                || low == "the"
+                    && words.is(at.saturating_sub(1), "and ,")
+                    && words.is(
+                        at + 1,
+                        "poem text whole story essay email letter article response answer post entire",
+                    )
+                    && words.is(at + 2, "should must has needs shall may can thing")
+            {
+                return Scope::Whole;
+            }
             // A coordinate request begins anew, unless it speaks of "each" itself.
-            if is_in(low, super::REQUESTS)
+            if (is_in(low, super::REQUESTS) || is_in(low, "leave avoid skip omit never don't"))
                 && at > 0
                 && words.is(at - 1, "and but then please , also")
                 && !(at + 1..from).any(|at| words.is(at, "each every"))
@@ -547,6 +625,14 @@ impl Reader<'_, '_, '_> {
                 if words.is(at - 1, "then") || words.low(at) == "then" {
                     return self.after_then(at, thing);
                 }
+                // "Show the function, and describe it in one sentence": a second text.
+                if thing.is_length()
+                    && is_in(low, "explain describe summarise summarize")
+                    && words.is(at + 1, "it this them why how what each your the")
+                    && (0..at).take(4).any(|at| words.is(at, "show write give provide list create draw translate generate output classify name implement"))
+                {
+                    return Scope::Unknown;
+                }
                 return Scope::Whole;
             }
             if low == "then" && at > 0 && words.is(at + 1, super::REQUESTS) {
@@ -554,6 +640,14 @@ impl Reader<'_, '_, '_> {
             }
             if is_in(low, "total overall whole entire altogether response answer reply output")
                 && !words.is(at.saturating_sub(1), "each every")
+            {
+                return Scope::Whole;
+            }
+            // "Every reply must …", "each of your answers": the response.
+            if is_in(low, "each every all")
+                && let Some(noun) = words.any(at + 1, "of your|of the|your|the|single|of my").or(Some(at + 1))
+                && words.is(noun, "reply response message output replies responses messages outputs answer answers turn email post")
+                && !(words.is(noun, "answer answers") && (self.memory.things.is_some() || self.memory.unit.is_some_and(|unit| Some(unit) != own)))
             {
                 return Scope::Whole;
             }
@@ -572,12 +666,15 @@ impl Reader<'_, '_, '_> {
                 if let Some(unit) = named {
                     return each(Some(unit));
                 }
-                if words.is(at + 1, "of , under at no with in between about a being one must should has have having exactly over is may can needs limited roughly around up approximately containing has shorter longer single max maximum not more fewer less to consisting will only just") || limit(words, at + 1).is_some() {
-                    return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
+                if words.is(at + 1, "of , under at no with in between about a being one must should has have having exactly over is may can needs limited roughly around up approximately containing has shorter longer single max maximum not more fewer less to consisting will only just ending starting beginning opening closing concluding ends starts begins") || limit(words, at + 1).is_some() {
+                    return each(self.unit_before(at).or(self.memory.unit).filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
                 }
                 return Scope::Unknown;
             }
-            if low == "with" && words.is(at + 1, "a an") && words.is(at + 2, "title headline heading")
+            if low == "with"
+                && words.is(at + 1, "a an")
+                && words.is(at + 2, "title headline heading")
+                && !words.is(from.saturating_sub(1), "and plus &")
                 || is_in(low, "heading") && words.is(at.saturating_sub(1), "the its") && is_subject(words, at)
                 || is_in(low, "title headline") && is_subject(words, at) && !is_main_object(words, at)
             {
@@ -590,7 +687,10 @@ impl Reader<'_, '_, '_> {
             if words.is(at.saturating_sub(1), "the")
                 && words.is(at + 1, "with of has having should must being contains containing at no in")
                 && let Some(which) = which(words, at)
-                && let Some(unit) = self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own)
+                && let Some(unit) = self
+                    .unit_before(at)
+                    .or(self.memory.unit)
+                    .filter(|unit| unit.is_part() && Some(*unit) != own)
             {
                 return Scope::Part(which, unit);
             }
@@ -603,18 +703,63 @@ impl Reader<'_, '_, '_> {
             if low == "subject" && words.low(at + 1) == "line" {
                 return Scope::Unknown;
             }
+            if low == "none"
+                && let Some(noun) = words.any(at + 1, "of the|of your|of these|of its")
+                && let Some(unit) = part_unit(words, noun, list)
+            {
+                return each(Some(unit));
+            }
             if low == "none" && words.is(at + 1, "longer shorter of over with exceeding more") {
                 return each(self.memory.unit.filter(|unit| unit.is_part() && Some(*unit) != own).or(list));
             }
             if is_in(low, UNKNOWN_PARTS) && is_subject(words, at) && !is_main_object(words, at) {
+                // "Your description has to …": what was asked for as a whole.
+                if self.memory.made.iter().any(|made| made == low)
+                    && words.is(at.saturating_sub(1), "the your this its our whole entire final")
+                {
+                    return Scope::Whole;
+                }
+                // "Restrict your explanation to fifty words."
+                if self.memory.sentence == 0
+                    && is_in(low, "explanation description definition")
+                    && words.is(at.saturating_sub(1), "your")
+                {
+                    return Scope::Whole;
+                }
                 return Scope::Unknown;
             }
+        }
+        // "A summary of at most three sentences, followed by a list": of a part.
+        if thing.is_length()
+            && words.any(to, ", followed by|followed by|, then a|and then a|plus a|, plus a").is_some()
+        {
+            return Scope::Unknown;
+        }
+        // "Explain it in two sentences", once code or a choice was asked for.
+        if thing.is_length()
+            && self.memory.holds
+            && (0..2).any(|at| {
+                words.is(at, "explain justify describe comment summarise summarize")
+                    && words.is(at + 1, "it this them why how what your the in briefly")
+            })
+        {
+            return Scope::Unknown;
         }
         // A part that is added: "followed by a two-sentence summary".
         if thing.is_length() && self.is_addition(from, to) {
             return Scope::Unknown;
         }
         Scope::Whole
+    }
+
+    /// The parts that are named last before a place: "six sentences, the last of which …".
+    fn unit_before(&self, at: usize) -> Option<Unit> {
+        (at.saturating_sub(12)..at).rev().find_map(|at| match thing(self.words, at) {
+            Some((Thing::Unit(unit), next)) if unit.is_part() && is_plural(self.words, next - 1) => {
+                Some(unit)
+            }
+            _ => None,
+        })
     }
 
     /// "…, then explain it in two sentences": a limit on what follows, not on the whole.
@@ -655,6 +800,10 @@ impl Reader<'_, '_, '_> {
     /// Limits with a number.
     pub(super) fn counts(&mut self) {
         let words = self.words;
+        if self.two_texts() {
+            return;
+        }
+        self.note_made();
         let mut at = 0;
         let mut pending: Option<Pending> = None;
         while at < words.len() {
@@ -663,6 +812,10 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             if let Some(next) = self.named_limit(at) {
+                at = next;
+                continue;
+            }
+            if let Some(next) = self.appears(at) {
                 at = next;
                 continue;
             }
@@ -689,16 +842,57 @@ impl Reader<'_, '_, '_> {
                 continue;
             }
             let Some((thing, next)) = counted(words, amount.next) else {
+                // "At most ten steps.", where numbered steps were asked for.
+                if let Some(list) = self.memory.list
+                    && pending.is_none()
+                    && (amount.sort != Sort::Bare || at == 0)
+                    && words.is(amount.next, "steps points items tips entries reasons ideas")
+                    && (amount.next + 1 >= words.len()
+                        || words.is_what(amount.next + 1, What::Sign)
+                        || words.is(amount.next + 1, "max maximum in please"))
+                    && self.asks(at)
+                    && (!self.is_negated(at) || amount.sort == Sort::Most)
+                {
+                    let found = Thing::Unit(list);
+                    self.scoped(found.constraint(amount.limit), found, at, amount.next + 1);
+                    at = amount.next + 1;
+                    continue;
+                }
                 // "Suggest 3 to 5 names … in a numbered list."
                 if pending.is_none() && self.is_asked_number(at) {
-                    pending =
-                        Some(Pending { limit: amount.limit, from: at, to: amount.next, is_list: false });
+                    pending = Some(Pending {
+                        limit: amount.limit,
+                        from: at,
+                        to: amount.next,
+                        is_list: false,
+                        of_them: false,
+                    });
                     self.note_things(amount);
+                }
+                if pending.is_none()
+                    && let Some(end) =
+                        words.any(amount.next, "of them|of these|of those|in all|in total|altogether")
+                    && self.asks(at)
+                {
+                    pending = Some(Pending {
+                        limit: amount.limit,
+                        from: at,
+                        to: end,
+                        is_list: false,
+                        of_them: true,
+                    });
                 }
                 self.elliptical(at, amount);
                 at = amount.next.max(at + 1);
                 continue;
             };
+            if matches!(thing, Thing::Unit(Unit::Question))
+                && pending.is_none()
+                && (words.is(at.saturating_sub(1), "of with") || self.is_asked_number(at))
+            {
+                pending =
+                    Some(Pending { limit: amount.limit, from: at, to: next, is_list: false, of_them: false });
+            }
             let emphasises = words.is(
                 at.saturating_sub(1),
                 "highlight bold italicise italicize emphasise emphasize highlighting bolding",
@@ -708,6 +902,102 @@ impl Reader<'_, '_, '_> {
             at = next.max(at + 1);
         }
         self.lists(pending);
+    }
+
+    /// "Words in all caps should appear fewer than five times."
+    fn appears(&mut self, at: usize) -> Option<usize> {
+        let words = self.words;
+        let (found, next) = thing(words, at)?;
+        if found.is_length()
+            || !self.asks(at)
+            || limit(words, at.saturating_sub(1)).is_some_and(|amount| amount.next <= at) && at > 0
+        {
+            return None;
+        }
+        if !words.is(next, "should must may can shall have has need") {
+            return None;
+        }
+        let verb = (next..next + 4).find(|at| words.is(*at, "appear occur used feature show"))?;
+        let behind = if words.low(verb) == "show" { verb + 2 } else { verb + 1 };
+        let (mut limit, end) = self.times(behind)?;
+        if (next..verb).any(|at| words.is(at, "not never")) {
+            limit = match limit {
+                Limit::AtLeast(least) if least > 1 => Limit::AtMost(least - 1),
+                _ => return None,
+            };
+        }
+        self.scoped(found.constraint(limit), found, at, end);
+        Some(end)
+    }
+
+    /// "A 200-word story and a 50-word summary": two texts, and neither length is that of the whole.
+    fn two_texts(&mut self) -> bool {
+        let words = self.words;
+        let mut texts: Vec<(usize, usize)> = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let next = limit(words, at).and_then(|amount| {
+                let (found, next) = thing(words, amount.next)?;
+                let is_text = found.is_length()
+                    && words.is_glued(next - 1)
+                    && words.is_word(next)
+                    && !words.is(next, "limit maximum max minimum cap long range and or paragraphs paragraph sentences lines bullets bullet points")
+                    && words.is(at.saturating_sub(1), "a an one another the followed");
+                is_text.then_some(next)
+            });
+            if let Some(next) = next {
+                texts.push((at, next));
+                at = next;
+            }
+            at += 1;
+        }
+        let (Some((first, _)), Some((_, last))) = (texts.first(), texts.last()) else { return false };
+        let joined =
+            texts.len() > 1 && (*first..*last).any(|at| words.is(at, "and plus followed then also with by"));
+        if joined {
+            for (from, to) in texts.clone() {
+                self.pass(from, to);
+            }
+        }
+        false
+    }
+
+    /// Notes what is asked for by a name that a part may have, too: "describe Naples" asks for a description.
+    fn note_made(&mut self) {
+        let words = self.words;
+        for at in 0..words.len() {
+            if self.memory.made.len() >= 8 {
+                return;
+            }
+            let noun = match words.low(at) {
+                "describe" => "description",
+                "explain" => "explanation",
+                "define" => "definition",
+                "introduce" => "introduction",
+                "justify" => "justification",
+                low if is_in(low, UNKNOWN_PARTS) && is_main_object(words, at) && self.asks(at) => low,
+                low if is_in(low, UNKNOWN_PARTS)
+                    && self.asks(at)
+                    && (1..5).any(|back| {
+                        words.is(at.saturating_sub(back), "a an")
+                            && words.is(
+                                at.saturating_sub(back + 1),
+                                "deliver write need compose draft create provide",
+                            )
+                    }) =>
+                {
+                    low
+                }
+                _ => continue,
+            };
+            if self.asks(at)
+                && (at == 0
+                    || !words.is(at, "describe explain define introduce justify")
+                    || !words.is(at - 1, "then and"))
+            {
+                self.memory.made.push(noun.to_owned());
+            }
+        }
     }
 
     /// One limit with its unit.
@@ -783,9 +1073,34 @@ impl Reader<'_, '_, '_> {
             sort = Sort::Range;
             end = after;
         }
+        // "Anything over 90 words will be cut off."
+        if let (Sort::Over, Limit::AtLeast(least)) = (sort, limit)
+            && words.is(
+                at.saturating_sub(1),
+                "anything everything whatever responses answers replies texts entries submissions",
+            )
+            && at > 0
+        {
+            let is_lost = (next..next + 10).any(|at| {
+                words.is(at, "cut truncated ignored rejected discarded deleted removed lost dropped unread disqualified chopped binned")
+            });
+            if !is_lost {
+                self.pass(at, end);
+                return;
+            }
+            limit = Limit::AtMost(least.saturating_sub(1));
+            sort = Sort::Most;
+        }
         let is_bare = sort == Sort::Bare;
         if is_bare && let Some(value) = plain_value(limit) {
-            if self.limits_to(at) {
+            if words.is(at.saturating_sub(1), "is : be")
+                && at > 2
+                && (words.is(at - 2, "length minimum min") && words.is(at - 3, "minimum min the"))
+                && (at - 3..at).any(|at| words.is(at, "minimum min"))
+            {
+                limit = Limit::AtLeast(value);
+                sort = Sort::Least;
+            } else if self.limits_to(at) {
                 limit = Limit::AtMost(value);
                 sort = Sort::Most;
             } else if matches!(thing, Thing::Unit(Unit::Word)) {
@@ -846,6 +1161,14 @@ impl Reader<'_, '_, '_> {
                 self.memory.list = Some(unit);
             }
         }
+        if let Thing::Unit(unit @ (Unit::Bullet | Unit::NumberedItem)) = thing
+            && words
+                .any(end, "and nothing else|, nothing else|— nothing else|, and nothing else|only")
+                .is_some()
+            && matches!(self.scope(at, end, thing), Scope::Whole)
+        {
+            self.push(Constraint::Only { what: unit }, at, end);
+        }
         let constraint = constraint.unwrap_or_else(|| thing.constraint(limit));
         self.scoped(constraint, thing, at, end);
     }
@@ -890,7 +1213,15 @@ impl Reader<'_, '_, '_> {
             "at" => near("cap capped capping"),
             "of" => words.is(at.saturating_sub(2), "limit cap maximum max ceiling") && at > 1,
             "into" | "in" | "within" => near("fit fits fitting squeeze"),
-            "is" | ":" => words.is(at.saturating_sub(2), "limit maximum max cap ceiling") && at > 1,
+            "is" | ":" | "be" => {
+                (at.saturating_sub(4)..at).any(|at| words.is(at, "limit maximum max cap ceiling"))
+                    && words.is(at.saturating_sub(2), "limit maximum max cap ceiling length be should must")
+                    && at > 1
+            }
+            "have" | "got" | "only" => {
+                (at.saturating_sub(4)..at).any(|at| words.is(at, "you you've u"))
+                    && !(at.saturating_sub(4)..at).any(|at| words.is(at, "must should to do if"))
+            }
             _ => false,
         }
     }
@@ -911,6 +1242,24 @@ impl Reader<'_, '_, '_> {
             return false;
         }
         if before.ends_with("'s") && !is_in(before, "let's it's") && sort == Sort::Bare {
+            return false;
+        }
+        // "One sentence in French and one in German"
+        if sort == Sort::Bare
+            && thing.is_length()
+            && (next..next + 6).any(|at| {
+                words.is(at, "and") && words.is(at + 1, "one another") && words.is(at + 2, "in about on for")
+            })
+        {
+            return false;
+        }
+        // "…: one sentence that names the dish, …": a part that its form does not show.
+        if sort == Sort::Bare
+            && thing.is_length()
+            && words.is(next, "that which naming")
+            && words.is(at.saturating_sub(1), ": , and then plus")
+            && at > 1
+        {
             return false;
         }
         // "Words per minute", "lines of code", "characters in the play".
@@ -948,6 +1297,14 @@ impl Reader<'_, '_, '_> {
             }
             Thing::Unit(Unit::Number) => {
                 return limit_size(amount.limit) == 0 || sort != Sort::Bare || words.is(next - 1, "digits");
+            }
+            Thing::Unit(Unit::Heading | Unit::Paragraph)
+                if words.is(next, ",")
+                    && words
+                        .number(next + 1)
+                        .is_some_and(|(value, end)| value > 30 && !words.is_word(end)) =>
+            {
+                return false;
             }
             Thing::Unit(Unit::Question) => {
                 // Questions that are asked, not a quiz that is made or an exam that is taken.
@@ -988,7 +1345,7 @@ impl Reader<'_, '_, '_> {
             }
             Thing::Unit(Unit::Line) => {
                 if (amount.next..next).any(|at| {
-                    words.is(at, "bus subway metro train railway parallel product straight power tram")
+                    words.is(at, "subject tag punch log pickup storage bus subway metro train railway parallel product straight power tram")
                 }) || words.is(next, "manager intersect cross")
                 {
                     return false;
@@ -1018,7 +1375,7 @@ impl Reader<'_, '_, '_> {
                     || words.is_what(next, What::Sign)
                     || words.is(
                         next,
-                        "or and max maximum long total in each per but with please that using for to of",
+                        "or and max maximum long total in each per but with please that using for to of thx thanks pls ty cheers",
                     );
                 // "why tweets are limited to 280 characters"
                 let is_told = words.is(at.saturating_sub(1), "limited restricted capped to")
@@ -1033,6 +1390,14 @@ impl Reader<'_, '_, '_> {
     /// "Word limit: 150", "the word count should be between 90 and 110", "a 100-word limit".
     fn named_limit(&mut self, at: usize) -> Option<usize> {
         let words = self.words;
+        if let Some(next) = words.any(at, "not a word over|not a word more than|not one word over|not one word more than|not a single word over|not a word past|not a word above|not a single word more than|not a word beyond")
+            && let Some((value, end)) = words.number(next)
+            && self.asks(at)
+        {
+            let found = Thing::Unit(Unit::Word);
+            self.scoped(found.constraint(Limit::AtMost(value)), found, at, end);
+            return Some(end);
+        }
         let attributive = || -> Option<(Thing, Amount, usize, usize)> {
             let amount = limit(words, at)?;
             let (found, next) = thing(words, amount.next)?;
@@ -1096,6 +1461,16 @@ impl Reader<'_, '_, '_> {
     /// A second limit without its unit: "at least 100 words but not more than 150".
     fn elliptical(&mut self, at: usize, amount: Amount) {
         let words = self.words;
+        // "In numbered steps, between five and nine of them."
+        if let Some(end) = words.any(amount.next, "of them|of these|of those|in all|in total|altogether")
+            && let Some(last) = self.found.last_mut()
+            && let Constraint::Count { limit: limit @ Limit::AtLeast(1), .. } = &mut last.constraint
+            && last.to + 6 > at
+        {
+            *limit = amount.limit;
+            last.to = end;
+            return;
+        }
         if !matches!(amount.sort, Sort::Least | Sort::Most | Sort::Under | Sort::Over)
             || !words.is(at.saturating_sub(1), "and but , or not be or than")
         {
@@ -1103,7 +1478,7 @@ impl Reader<'_, '_, '_> {
         }
         if amount.next < words.len()
             && !words.is_what(amount.next, What::Sign)
-            && !words.is(amount.next, "and in long")
+            && !words.is(amount.next, "and in long either though max at please or")
         {
             return;
         }
@@ -1195,7 +1570,7 @@ impl Reader<'_, '_, '_> {
                 if self.is_only(start) {
                     self.push(Constraint::Only { what: unit }, start, start + 1);
                 }
-                let pending = Pending { limit, from: start, to: end, is_list: true };
+                let pending = Pending { limit, from: start, to: end, is_list: true, of_them: false };
                 if unit == Unit::Item {
                     self.pass(start, end);
                     return Some((end, Some(pending)));
@@ -1243,7 +1618,7 @@ impl Reader<'_, '_, '_> {
         }
         self.note_things(amount);
         self.pass(at, amount.next);
-        Some((amount.next, Some(Pending { limit, from: at, to: amount.next, is_list: true })))
+        Some((amount.next, Some(Pending { limit, from: at, to: amount.next, is_list: true, of_them: false })))
     }
 
     /// Whether "nothing but", "only" or "just" stands before a thing.
@@ -1279,9 +1654,46 @@ impl Reader<'_, '_, '_> {
                 at += 1;
                 continue;
             };
-            self.named(at, found, next);
-            at = next.max(at + 1);
+            match self.amount_behind(at, next) {
+                Some((limit, end)) => {
+                    if let Thing::Unit(unit @ (Unit::Bullet | Unit::NumberedItem)) = found {
+                        self.memory.list = Some(unit);
+                    }
+                    self.scoped(found.constraint(limit), found, at, end);
+                    at = end;
+                }
+                None => {
+                    self.named(at, found, next);
+                    at = next.max(at + 1);
+                }
+            }
         }
+    }
+
+    /// "Bullet points please, 3 max.": the number behind the thing.
+    fn amount_behind(&self, at: usize, next: usize) -> Option<(Limit, usize)> {
+        let words = self.words;
+        let mut behind = next;
+        while behind < next + 3 && words.is(behind, "please , ( : —") {
+            behind += 1;
+        }
+        if behind == next
+            || words.low(next) == "."
+            || !self.asks(at)
+            || self.is_negated(at)
+            || self.is_used(behind)
+        {
+            return None;
+        }
+        let amount = limit(words, behind)?;
+        let ends = amount.next >= words.len()
+            || words.is(amount.next, ". ) ! ;")
+            || words.any(amount.next, "of them|in total|in all|please").is_some();
+        (ends
+            && (amount.sort != Sort::Bare
+                || amount.next > behind + 1
+                || words.any(amount.next, "of them|in total|in all").is_some()))
+        .then_some((amount.limit, amount.next))
     }
 
     /// "Number the steps."
@@ -1321,8 +1733,10 @@ impl Reader<'_, '_, '_> {
         }
         if words.is(at, "latex") {
             let near = (at.saturating_sub(8)..at + 5).any(|at| words.is(at, "formula formulas formulae equation equations math maths mathematics expressions expression mathematical notation"));
-            return (near || words.is(at + 1, "notation formatting"))
-                .then_some((Thing::Unit(Unit::Formula), at + 1));
+            return (near
+                || words.is(at + 1, "notation formatting")
+                || self.is_negated(at) && words.is(at.saturating_sub(1), "no any use using without"))
+            .then_some((Thing::Unit(Unit::Formula), at + 1));
         }
         None
     }
@@ -1360,7 +1774,7 @@ impl Reader<'_, '_, '_> {
             let is_odd = matches!(found, Thing::Unit(Unit::Question)) && !words.is(at, "questions");
             let is_adjective = !is_in(
                 before,
-                "no any without using use of or and , avoid include not the a single all including with have contain containing adding add emphatic markdown have nor neither never than rather exclude excluding omit skip as in into put your insert put give avoiding both even direct at my drop from any",
+                "no any without using use of or and , avoid include not the a single all including with have contain containing adding add emphatic markdown have nor neither never than rather exclude excluding omit skip as in into put your insert put give avoiding both even direct at my drop from any out like",
             ) && !is_in(words.back(at, 1), "no");
             if is_odd || is_adjective {
                 return;
@@ -1404,11 +1818,18 @@ impl Reader<'_, '_, '_> {
                     self.scoped_plain(found, at, next);
                 }
             }
+            Thing::Unit(Unit::Heading)
+                if (at.saturating_sub(7)..at)
+                    .any(|at| words.is(at, "html page website web webpage site form component app")) => {}
             Thing::Unit(unit @ (Unit::Heading | Unit::CodeBlock)) => {
                 let wants = (at.saturating_sub(4)..at).any(|at| words.is(at, "use using include with add insert give provide structure organise organize under into put has have contain in has as through including format output return respond reply answer only just produce post"));
                 if wants && !words.is(before_index(at), "the") {
                     if unit == Unit::CodeBlock {
-                        let place = if self.is_only(at) { Place::Whole } else { Place::Somewhere };
+                        let place = if self.is_only(at) || self.is_only_behind(next) {
+                            Place::Whole
+                        } else {
+                            Place::Somewhere
+                        };
                         if place == Place::Whole {
                             self.push(Constraint::Only { what: unit }, at, next);
                         } else {
@@ -1425,6 +1846,8 @@ impl Reader<'_, '_, '_> {
                     words.is(at, "use using include add insert leave put incorporate including with sprinkle")
                 });
                 let with = words.is(at.saturating_sub(1), "with") || words.is(at.saturating_sub(2), "with");
+                let wants =
+                    wants && !(matches!(found, Thing::Unit(Unit::Link)) && is_in(before, "the this my our"));
                 let is_loose = matches!(found, Thing::Unit(Unit::Quotation | Unit::Link))
                     && (with || words.is(next, "from to between of"));
                 if wants && !is_loose {
@@ -1485,6 +1908,13 @@ impl Reader<'_, '_, '_> {
             (!is_in(words.back(at, 1), "each every per no") && self.is_format(at)).then_some((unit, at, next))
         });
         let Some(pending) = pending else { return };
+        if let Some((unit, at, _)) = kind
+            && pending.of_them
+            && at < pending.from
+        {
+            self.push(Constraint::Count { what: unit, limit: pending.limit }, at, pending.to);
+            return;
+        }
         if let Some((unit, at, next)) = kind
             && at > pending.from
             && at < pending.from + REACH * 2
@@ -1512,6 +1942,8 @@ struct Pending {
     from: usize,
     to: usize,
     is_list: bool,
+    /// Whether it counts what was named before: "between five and nine of them".
+    of_them: bool,
 }
 
 fn list_kind(words: Words<'_>, at: usize) -> Option<Unit> {
@@ -1579,12 +2011,18 @@ fn is_subject(words: Words<'_>, at: usize) -> bool {
 fn is_main_object(words: Words<'_>, at: usize) -> bool {
     let mut start = at;
     for _ in 0..6 {
-        let Some(before) = start.checked_sub(1) else { return at < 6 && words.is(0, "a an one") };
+        let Some(before) = start.checked_sub(1) else {
+            return at < 6
+                && (words.is(0, "a an one")
+                    || at < 3
+                        && !words.is(at, "title headline heading")
+                        && !words.is(0, "the its each your every this no all any in for per"));
+        };
         if words.is(before, "write invent give create compose draft make suggest provide generate produce me need want craft come devise design propose offer pen think up find tell describe summarise summarize prepare explain answer of") {
             return !words.is(at.saturating_sub(1), "the its each your");
         }
         if !words.is_word(before)
-            || words.is(before, "it include add with and plus followed by append the its each your in for")
+            || words.is(before, "it include add with and plus followed by append the its each your in for whose which that about on")
         {
             return false;
         }

@@ -102,6 +102,14 @@ impl Reader<'_, '_, '_> {
             if words.low(at) != "json" || self.is_used(at) {
                 continue;
             }
+            if words.is(at + 1, "schema") && self.asks(at)
+                && (at.saturating_sub(8)..at).any(|at| words.is(at, "match matches matching conform conforms conforming follow follows following fit fits validate validates satisfy satisfies adhere to against according comply"))
+                && !self.is_negated(at)
+                && let Some((Template::Schema(value), end)) = self.schema(at)
+            {
+                self.push(Constraint::Json { place: Place::Whole, keys: Vec::new(), schema: Some(value) }, at, end.min(words.len()));
+                continue;
+            }
             if words.is(at + 1, "parser parsers library libraries schema schemas api apis syntax validator web parsing feed databases database editor serialisation serialization")
             {
                 continue;
@@ -159,6 +167,17 @@ impl Reader<'_, '_, '_> {
             }
             self.in_form_part(Constraint::Json { place, keys, schema }, from, end);
         }
+        if self.memory.header.is_empty()
+            && self.asks(0)
+            && !phrase::somewhere(words, "json|csv|table")
+            && (words.is(0, "header headers columns")
+                || words.is(0, "first top header column the")
+                    && words.is(1, "row line header columns headers headings names"))
+            && let Some((found, _)) = self.names(0, "header headers row columns line headings names")
+            && found.len() > 1
+        {
+            self.memory.header = found;
+        }
         // Keys in a sentence of their own.
         if self.memory.keys.is_empty()
             && self.asks(0)
@@ -179,7 +198,7 @@ impl Reader<'_, '_, '_> {
         let words = self.words;
         let noun = (from..words.len().min(from + 14)).find(|at| words.is(*at, nouns))?;
         let mut next = noun + 1;
-        while words.is(next, ": named called and titled are must be should labelled labeled row in this order reading — ( exactly = following the with names as values headed line") && next < noun + 7 {
+        while words.is(next, ": named called and titled are must be should labelled labeled row in this order reading — ( exactly = following the with names as values headed line for") && next < noun + 7 {
             next += 1;
         }
         let mut found: Vec<String> = Vec::new();
@@ -201,7 +220,7 @@ impl Reader<'_, '_, '_> {
                 found.push(text.trim_end_matches(',').to_owned());
                 next += 1;
             } else {
-                while next < start + 4 && (words.is_word(next) || matches!(words.get(next).map(|t| t.what), Some(What::Number(_)))) && !words.is(next, "and or only nothing with for about where which that in of each but then no as to from on is are so please do") {
+                while next < start + 4 && (words.is_word(next) || matches!(words.get(next).map(|t| t.what), Some(What::Number(_)))) && !words.is(next, "and or only nothing with for about where which that in of each but then no as to from on is are so please do listing showing covering comparing") {
                     next += 1;
                 }
                 if next == start {
@@ -210,7 +229,7 @@ impl Reader<'_, '_, '_> {
                 // One that runs on is no name.
                 let ends = next >= words.len()
                     || words.is_what(next, What::Sign)
-                    || words.is(next, "and only in for with about of to from where which on each so");
+                    || words.is(next, "and only in for with about of to from where which on each so listing showing covering comparing");
                 if !ends {
                     break;
                 }
@@ -278,7 +297,7 @@ impl Reader<'_, '_, '_> {
     fn csv(&mut self) {
         let words = self.words;
         for at in 0..words.len() {
-            let next = words.any(at, "csv|tsv|comma separated values|comma separated format|tab separated values|comma separated table|semicolon separated values");
+            let next = words.any(at, "csv|tsv|comma separated values|comma separated format|tab separated values|tab separated table|tab separated list|tab separated text|comma separated table|semicolon separated values");
             let Some(mut end) = next else { continue };
             if self.is_used(at) || words.is(end, "parser library reader parsing import exporter") {
                 continue;
@@ -311,7 +330,12 @@ impl Reader<'_, '_, '_> {
                 ','
             };
             let (columns, rows, last) = self.shape(end);
-            let rows = rows.or_else(|| self.rows_of(end));
+            let of = if words.low(end) == "(" {
+                (end..end + 6).find(|at| words.low(*at) == ")").map_or(end, |close| close + 1)
+            } else {
+                end
+            };
+            let rows = rows.or_else(|| self.rows_of(of));
             let mut header = Vec::new();
             if let Some((found, next)) = self.names(end, "header headers") {
                 header = found;
@@ -407,6 +431,22 @@ impl Reader<'_, '_, '_> {
 
     fn table(&mut self) {
         let words = self.words;
+        // "Tabulate the first four presidents with the columns Name and Party."
+        if let Some(at) = (0..words.len().min(8)).find(|at| words.low(*at) == "tabulate" && self.asks(*at))
+            && !self.is_negated(at)
+        {
+            let (columns, rows, last) = self.shape(at + 1);
+            let rows = rows.or_else(|| {
+                let start = (at + 1..at + 5).find(|at| !words.is(*at, "the first last top following my"))?;
+                count::limit(words, start)
+                    .filter(|amount| words.is_word(amount.next))
+                    .map(|amount| amount.limit)
+            });
+            let (header, end) =
+                self.names(at, "columns headers header headings").unwrap_or((Vec::new(), at + 1));
+            let columns = columns.filter(|_| header.is_empty());
+            self.push(Constraint::Table { header, columns, rows }, at, last.max(end).min(words.len()));
+        }
         for at in 0..words.len() {
             let is_form = words.is(at, "tabular") && words.is(at + 1, "form format");
             if !(words.low(at) == "table" || is_form) || self.is_used(at) || self.mood(at) != Mood::Asked {
@@ -474,6 +514,7 @@ impl Reader<'_, '_, '_> {
                 header = found;
                 to = to.max(next);
             }
+            let rows = rows.or_else(|| self.rows_of(to));
             let columns =
                 columns.filter(|limit| header.is_empty() || *limit != Limit::Exactly(header.len() as u64));
             self.push(
@@ -631,7 +672,16 @@ impl Reader<'_, '_, '_> {
             };
             if let Some((level, next)) = level {
                 let is_short = words.is(at, "h1s h2s h3s h4s h5s h6s");
-                let Some(mut end) = heading(next).or(is_short.then_some(next)) else { continue };
+                // "Headings only at level three", "headings of level 2"
+                let is_behind = words.low(at) == "level"
+                    && (1..9).any(|back| {
+                        back <= at
+                            && words.is(at - back, "headings heading headers subheadings")
+                            && (at - back + 1..at).all(|at| words.is(at, "only at of just on in your the answer response should must be are article have"))
+                    });
+                let Some(mut end) = heading(next).or((is_short || is_behind).then_some(next)) else {
+                    continue;
+                };
                 let Ok(level) = u8::try_from(level) else { continue };
                 if !(1..=6).contains(&level) {
                     continue;
@@ -649,7 +699,7 @@ impl Reader<'_, '_, '_> {
                         from = start;
                     }
                 }
-                let behind = if words.is(end, ", (") { end + 1 } else { end };
+                let behind = end + (0..4).take_while(|ahead| words.is(end + ahead, ", ( please and")).count();
                 if let Some(amount) = count::limit(words, behind)
                     && words.any(amount.next, "of them|in total|in all|of these").is_some()
                 {
@@ -702,8 +752,19 @@ impl Reader<'_, '_, '_> {
     fn titles(&self, at: usize) -> Option<(Vec<String>, usize)> {
         let words = self.words;
         let mut next = at;
+        if words.is(next, ", —")
+            && (words.is_what(next + 1, What::Quoted)
+                || words.is(next + 1, "in") && words.is(next + 2, "this the that exactly"))
+        {
+            next += 1;
+        }
         while next < at + 8 && words.is(next, "titled called named headed labelled labeled : with the titles title headings headers entitled reading reads that says saying should be must are ( following names and as exactly heading in this order — for on covering") {
             next += 1;
+        }
+        if matches!(words.get(next).map(|token| token.what), Some(What::Number(1)))
+            && words.is(next + 1, ". )")
+        {
+            next += 2;
         }
         let mut found = Vec::new();
         let mut end = next;
@@ -727,11 +788,22 @@ impl Reader<'_, '_, '_> {
                 {
                     next += 1;
                 }
+                if next == start {
+                    break;
+                }
                 found.push(self.text_of(start..next).to_owned());
             }
             end = next;
             let mut separator = next;
-            while words.is(separator, ", and & ; / then plus") {
+            while words.is(separator, ", and & ; / then plus")
+                || matches!(words.get(separator).map(|token| token.what), Some(What::Number(_)))
+                    && words.is(separator + 1, ". )")
+                || words.is(separator, ". )")
+                    && matches!(
+                        words.get(separator.wrapping_sub(1)).map(|token| token.what),
+                        Some(What::Number(_))
+                    )
+            {
                 separator += 1;
             }
             if separator == next {
@@ -795,7 +867,7 @@ impl Reader<'_, '_, '_> {
         let words = self.words;
         let marks = phrase::somewhere(
             words,
-            "mark|label|labelled|labeled|marked|start|starting|begin|beginning|headed|titled|number|numbered|named|called|introduce|introduced|precede|heading|title|prefix|prefixed|denoted|head|starts|begins|as",
+            "into|mark|label|labelled|labeled|marked|start|starting|begin|beginning|headed|titled|number|numbered|named|called|introduce|introduced|precede|heading|title|prefix|prefixed|denoted|head|starts|begins|as",
         );
         if !marks {
             return;
@@ -834,7 +906,7 @@ impl Reader<'_, '_, '_> {
             if !marker.chars().all(|c| c.is_alphabetic()) || marker.is_empty() {
                 continue;
             }
-            let speaks_of_sections = (0..words.len()).any(|at| words.is(at, "section sections part parts each chapter chapters day days week weeks stage stages phase phases step steps"));
+            let speaks_of_sections = is_in(&marker.to_lowercase(), "section part chapter day week stage phase step") || (0..words.len()).any(|at| words.is(at, "section sections part parts each chapter chapters day days week weeks stage stages phase phases step steps"));
             if !speaks_of_sections || first.is_some_and(|first| first != 1) {
                 continue;
             }
@@ -921,17 +993,25 @@ impl Reader<'_, '_, '_> {
             }
         };
         for at in 0..words.len() {
-            if self.mood(at) == Mood::Told || !words.is(at, "separated divided split delimited separate divide separating put dividing insert place separator use") {
+            if self.mood(at) == Mood::Told || !words.is(at, "separated divided split delimited separate divide separating put dividing insert place separator use line row add draw with") {
                 continue;
             }
-            let put = words.is(at, "put insert place use");
+            let put = words.is(at, "put insert place use line row add draw with");
+            if words.is(at, "with") && !(is_separator(at + 1) && words.any(at + 2, "in between|between them|between each|between the|between every|as a separator|as separator|as the separator|as a divider|as divider|as the divider").is_some()) {
+                continue;
+            }
+            if words.is(at, "line row")
+                && !words.is(at + 1, "of that reading with containing saying consisting made :")
+            {
+                continue;
+            }
             let Some(by) = (at + 1..words.len().min(at + REACH))
                 .find(|at| is_separator(*at))
                 .or_else(|| self.described_separator(at))
             else {
                 continue;
             };
-            if put && !(at..words.len()).any(|at| words.is(at, "between separate divide separator divider")) {
+            if put && !(0..words.len()).any(|at| words.is(at, "between separate divide separator divider")) {
                 continue;
             }
             if !put && !(at..by).any(|at| words.is(at, "by with using through separator : via")) {
@@ -1092,7 +1172,7 @@ impl Reader<'_, '_, '_> {
             if words.is_what(index, What::Quoted) {
                 return true;
             }
-            if words.is(index, "word words name names acronym acronyms term terms keyword keywords phrase letter variables constants heading's author surname button keys key warning headers labels label initial proper header identifiers filename filenames") {
+            if words.is(index, "spelled spelt typed letters' word words name names acronym acronyms term terms keyword keywords phrase letter variables constants heading's author surname button keys key warning headers labels label initial proper header identifiers filename filenames") {
                 return true;
             }
             if words.is_what(index, What::Sign) {
@@ -1139,6 +1219,16 @@ impl Reader<'_, '_, '_> {
                 at += 1;
                 continue;
             };
+            // "Plain English" is a tone.
+            if code == "en"
+                && (words.is(at, "plain simple everyday")
+                    || words
+                        .is(at.saturating_sub(1), "plain simple everyday clear good proper correct better")
+                        && at > 0)
+            {
+                at = next;
+                continue;
+            }
             match self.asked_language(at, next) {
                 Some((from, end)) => {
                     self.one_language(code, at, from, end);
@@ -1161,7 +1251,14 @@ impl Reader<'_, '_, '_> {
                 constraint = Constraint::Any { of: vec![constraint, tongue(other)] };
                 end = behind;
             }
-        } else if words.is(end, "and & ,") && self.tongue(end + 1).is_some() {
+        } else if words.is(end, "and")
+            && (end + 1..end + 4).any(|at| words.is(at, "in into") && self.tongue(at + 1).is_some())
+        {
+            self.pass(from, (end + 5).min(words.len()));
+            return;
+        } else if words.is(end, "and & ,")
+            && (self.tongue(end + 1).is_some() || self.is_other_tongue(end + 1))
+        {
             // Two languages in one answer: no detector tells that.
             self.pass(from, end + 2);
             return;
@@ -1188,13 +1285,23 @@ impl Reader<'_, '_, '_> {
         }
     }
 
+    /// Whether a word looks like the name of a language that no detector knows.
+    fn is_other_tongue(&self, at: usize) -> bool {
+        let low = self.words.low(at);
+        self.text(at).starts_with(char::is_uppercase)
+            && (is_in(low, "breton scots basque gaelic latin quechua yoruba zulu xhosa")
+                || low.ends_with("ish")
+                || low.ends_with("ese")
+                || low.ends_with("ian"))
+    }
+
     /// Whether a language is that of the answer, and the words that say so.
     fn asked_language(&self, at: usize, next: usize) -> Option<(usize, usize)> {
         let words = self.words;
         let end = if words.is(next, "language") { next + 1 } else { next };
         let follows = end >= words.len()
             || words.is_what(end, What::Sign)
-            || words.is(end, "and or but with using only please then not for so without because by if when rather instead as at that throughout exclusively — no in too also even about to while pls explaining what how why within under max no of");
+            || words.is(end, "from thx thanks and or but with using only please then not for so without because by if when rather instead as at that throughout exclusively — no in too also even about to while pls explaining what how why within under max no of");
         if !follows || words.is(end, "of") {
             return None;
         }
@@ -1224,6 +1331,9 @@ impl Reader<'_, '_, '_> {
                 if is_in(before, spoken) || written && self.mood(at) == Mood::Topic || written && words.is(prep.saturating_sub(2), "text texts email emails letter book books message review original article articles post posts poem") {
                     return None;
                 }
+                if self.mood(at) == Mood::Topic && is_in(before, "written published conducted taught signed drafted") {
+                    return None;
+                }
                 // In a question's or topic's midst it speaks of the world.
                 if self.mood(at) == Mood::Topic && !(end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "and in with using please only but")) {
                     return None;
@@ -1241,7 +1351,8 @@ impl Reader<'_, '_, '_> {
             _ => {
                 // "Spanish only, please", "reply only Spanish"
                 let alone = at == 0 || words.is_what(at - 1, What::Sign);
-                let is_bare = alone && words.is(next, "only please") || self.is_only(at) && words.is(prep, "only just") && words.is(prep.saturating_sub(1), "answer reply respond write speak use in");
+                let is_rest = at > 1 && words.is(at - 1, "only just") && words.is_what(at - 2, What::Sign) && self.asks(at);
+                let is_bare = is_rest || alone && words.is(next, "only please") || self.is_only(at) && words.is(prep, "only just") && words.is(prep.saturating_sub(1), "answer reply respond write speak use in");
                 is_bare.then_some((at, end))
             }
         }
@@ -1306,6 +1417,23 @@ pub(super) fn across(_instruction: &Instruction<'_>, found: &mut Vec<Extracted>,
                 *place = Place::Whole;
             }
         }
+    }
+    if !memory.header.is_empty() {
+        for one in found.iter_mut() {
+            if let Constraint::Csv { header, columns, .. } | Constraint::Table { header, columns, .. } =
+                &mut one.constraint
+                && header.is_empty()
+            {
+                header.clone_from(&memory.header);
+                if *columns == Some(Limit::Exactly(memory.header.len() as u64)) {
+                    *columns = None;
+                }
+            }
+        }
+    }
+    // Nothing but JSON has no list of Markdown.
+    if found.iter().any(|one| matches!(one.constraint, Constraint::Json { place: Place::Whole, .. })) {
+        found.retain(|one| !matches!(one.constraint, Constraint::Count { what: Unit::Item, .. }));
     }
     if memory.rows.is_some() || memory.columns.is_some() {
         for one in found.iter_mut() {
@@ -1373,6 +1501,25 @@ pub(super) fn across(_instruction: &Instruction<'_>, found: &mut Vec<Extracted>,
         found.retain(|one| {
             !matches!(&one.constraint, Constraint::Not { constraint } if matches!(**constraint, Constraint::Language { .. }))
         });
+    }
+    // "True or false? … Answer True or False, then explain": the later request says how.
+    let choices: Vec<(usize, Vec<String>)> = found
+        .iter()
+        .enumerate()
+        .filter_map(|(index, one)| match &one.constraint {
+            Constraint::Choice { options, .. } => {
+                let mut options: Vec<String> = options.iter().map(|option| option.to_lowercase()).collect();
+                options.sort();
+                Some((index, options))
+            }
+            _ => None,
+        })
+        .take(12)
+        .collect();
+    for (place, (index, options)) in choices.iter().enumerate().rev() {
+        if choices.iter().skip(place + 1).any(|(_, other)| other == options) {
+            found.remove(*index);
+        }
     }
     label(found, memory);
 }

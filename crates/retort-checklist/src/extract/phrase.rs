@@ -67,7 +67,7 @@ impl<'t> Reader<'_, 't, '_> {
             if words.is_what(item, What::Quoted) {
                 texts.push(self.text(item).trim().to_owned());
                 next = item + 1;
-            } else if words.is(item, "* ** _ __") {
+            } else if words.is(item, "* ** _ __") && (bare.is_some() || !first) {
                 let close = (item + 1..item + 7).find(|at| words.low(*at) == words.low(item))?;
                 texts.push(self.text_of(item + 1..close).to_owned());
                 next = close + 1;
@@ -117,10 +117,10 @@ impl<'t> Reader<'_, 't, '_> {
         }
         // In a list every item ends at a comma, an "and", or the end.
         let mut end = at + 1;
-        while end < at + 4 && words.is_word(end) && !words.is(end, "and or nor in at as anywhere somewhere must should but exactly twice once to throughout for appear when while is are on so no more each") {
+        while end < at + 4 && words.is_word(end) && !words.is(end, "into within and or nor in at as anywhere somewhere must should but exactly twice once to throughout for appear when while is are on so no more each") {
             end += 1;
         }
-        let ends = end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "and or nor in at as anywhere somewhere must should but exactly twice once throughout appear each");
+        let ends = end >= words.len() || words.is_what(end, What::Sign) || words.is(end, "and or nor in at as anywhere somewhere must should but exactly twice once throughout appear each into within");
         if !ends {
             return is_first.then_some(at + 1).filter(|_| words.is(at + 1, "at exactly no"));
         }
@@ -128,7 +128,7 @@ impl<'t> Reader<'_, 't, '_> {
     }
 
     /// How often, from a place on: "at least twice", "exactly three times".
-    fn times(&self, at: usize) -> Option<(Limit, usize)> {
+    pub(super) fn times(&self, at: usize) -> Option<(Limit, usize)> {
         if let Some((limit, next)) = self.times_here(at) {
             // "At least twice but no more than four times"
             if self.words.is(next, "but and")
@@ -152,6 +152,7 @@ impl<'t> Reader<'_, 't, '_> {
         let at = words
             .any(at, "in your answer|in your response|in it|in the text|, and|,|in the story")
             .unwrap_or(at);
+        // "Not more than twice", "fewer than 5 times"
         if let Some((value, next)) = words.times(at) {
             if let Some(next) = words.any(next, "or more|at least|at minimum|minimum|or more often") {
                 return Some((Limit::AtLeast(value), next));
@@ -265,7 +266,20 @@ impl<'t> Reader<'_, 't, '_> {
                 || words.is(at, "never not")
                     && words.low(at + 1) == "the"
                     && words.is(at + 2, "word words phrase phrases term letter name")
-                || words.is(at, "out") && words.is(at.saturating_sub(1), "leave leaving");
+                || words.is(at, "out") && words.is(at.saturating_sub(1), "leave leaving")
+                || words.is(at, "in into")
+                    && words.is(at.saturating_sub(1), "slip sneak squeeze fit throw toss work put get")
+                    && words.low(at + 1) == "the"
+                    && words.is(at + 2, "word words phrase phrases term terms letter")
+                || words.is(at, "and , or")
+                    && words.low(at + 1) == "the"
+                    && words.is(at + 2, "word words phrase phrases term terms letter")
+                    && (at.saturating_sub(8)..at).any(|at| {
+                        words.is(
+                            at,
+                            "avoid avoiding avoids include including use using mention without skip omit",
+                        )
+                    });
             if self.is_used(at) || mood == Mood::Told || !(words.is(at, USES) || is_label || is_away) {
                 at += 1;
                 continue;
@@ -297,6 +311,17 @@ impl<'t> Reader<'_, 't, '_> {
         {
             one_of = true;
             next = end;
+        }
+        // "Mention the flight number "BA217""
+        if words.low(next) == "the"
+            && is_in(verb, "mention include includes including mentioning state cite contain")
+            && let Some(quoted) = (next + 2..next + 4).find(|at| words.is_what(*at, What::Quoted))
+            && (next + 1..quoted).all(|at| {
+                words.is_word(at) && !words.is(at, KINDS) && !words.is(at, FILLERS) && !words.is(at, "heading headings section sections column columns key keys field fields header headers title subheading chapter label button tag function variable option row class file table and or to in of from")
+            })
+        {
+            next = quoted;
+            kind = Some("string");
         }
         while steps < 9 && next < words.len() {
             if words.is_what(next, What::Quoted) || words.is(next, "* ** _ __") && words.is_word(next + 1) {
@@ -401,7 +426,7 @@ impl<'t> Reader<'_, 't, '_> {
             || is_label && words.is(at, "forbidden banned taboo")
             || is_label && (at..operands.from).any(|at| words.is(at, "avoid"));
         let (limit, end) = match self.times(operands.next) {
-            Some((limit, end)) => (Some(limit), end),
+            Some((limit, end)) => (Some(limit), if words.is(end, "each apiece") { end + 1 } else { end }),
             None => (early, operands.next),
         };
         let limit = match (limit, negated) {
@@ -519,7 +544,13 @@ impl<'t> Reader<'_, 't, '_> {
             let start = if is_quoted { at } else { at + 1 };
             let Some(operands) = self.operands(
                 start,
-                Some(kind.as_str()).filter(|kind| is_kind && *kind != "phrase" && *kind != "name"),
+                Some(kind.as_str()).filter(|kind| {
+                    is_kind
+                        && *kind != "phrase"
+                        && (*kind != "name"
+                            || self.text(at + 1).starts_with(char::is_uppercase)
+                                && words.is(at + 2, "must should has have needs may shall can"))
+                }),
             ) else {
                 continue;
             };
@@ -536,7 +567,7 @@ impl<'t> Reader<'_, 't, '_> {
                 } else if words.is(verb, "not never") {
                     negated = true;
                     verb += 1;
-                } else if words.is(verb, "also only all be both each") {
+                } else if words.is(verb, "also only all be both each itself themselves") {
                     verb += 1;
                 } else {
                     break;
@@ -545,7 +576,7 @@ impl<'t> Reader<'_, 't, '_> {
             let limit_end;
             let mut limit = None;
             if words.is(verb, "appear appears occur occurs used mentioned included feature features found present repeated figure figures come comes contained show shows")
-                && (modal || words.is(verb, "appears occurs appear occur features feature comes is"))
+                && (modal || words.is(verb, "appears occurs appear occur features feature comes is shows show"))
             {
                 let mut behind = verb + 1;
                 if words.is(behind, "up") {
@@ -623,7 +654,10 @@ impl<'t> Reader<'_, 't, '_> {
         }
         let mut part = None;
         let mut steps = 0;
-        while steps < 9 && !words.is(next, "with by on in") {
+        while steps < 9
+            && !words.is(next, "with by on in")
+            && !(next == at + 1 && words.is_what(next, What::Quoted))
+        {
             let any = words.is(next, "a any") && self.is_negated(at + 1);
             let named = if any {
                 self.unit_named(next + 1).map(|(unit, end)| (Which::Each, unit, end))
@@ -645,10 +679,14 @@ impl<'t> Reader<'_, 't, '_> {
             next += 1;
             steps += 1;
         }
-        if !words.is(next, "with by on in") || words.is(at + 1, "of to") {
+        // "A letter that begins "My dearest Anna,"": no preposition.
+        let is_direct = next == at + 1 && words.is_what(next, What::Quoted);
+        if !is_direct && (!words.is(next, "with by on in") || words.is(at + 1, "of to")) {
             return None;
         }
-        next += 1;
+        if !is_direct {
+            next += 1;
+        }
         let mut kind: Option<&str> = None;
         let mut exact = false;
         let mut article = false;
@@ -718,9 +756,14 @@ impl<'t> Reader<'_, 't, '_> {
                 }
             };
             if part.is_some() || self.part_before(at, at + 1).is_some() {
-                return None;
+                // "End every paragraph with a question."
+                if part.is_none_or(|(_, unit)| unit == Unit::Sentence) {
+                    return None;
+                }
+                of.push(edge("?".to_owned(), false, false));
+            } else {
+                of.push(question);
             }
-            of.push(question);
             end = next;
         } else if words.is_what(next, What::Quoted) || words.is(next, "* ** _ __") {
             if article && kind.is_none() {
@@ -976,12 +1019,15 @@ impl<'t> Reader<'_, 't, '_> {
                         "p.s. p.s ps p.p.s. p.p.s pps",
                     )
         };
-        let Some(at) = (0..words.len()).find(|at| is_mark(*at) && self.mood(*at) != Mood::Told) else {
+        let Some(at) = (0..words.len()).find(|at| {
+            is_mark(*at) && (self.mood(*at) != Mood::Told || *at == 0 && words.is(1, "required needed"))
+        }) else {
             return;
         };
-        let wants = (at.saturating_sub(8)..at).any(|at| words.is(at, "add include end finish append close put attach contain with conclude need have needs want has adding insert including no without omit skip write ends ending containing tack and"))
+        let wants = (at.saturating_sub(8)..at).any(|at| words.is(at, "add forget pop slip end include end finish append close put attach contain with conclude need have needs want has adding insert including no without omit skip write ends ending containing tack and"))
             || words.any(at + 1, "at the end|is required|is needed|starting with|beginning with").is_some() && at > 0;
-        if !wants || at == 0 {
+        let is_required = words.any(at + 1, "required|needed|please|mandatory|compulsory|obligatory|at the end|at the bottom|is required|is mandatory|is a must").is_some();
+        if at == 0 && !is_required || at > 0 && !wants {
             return;
         }
         let marks: Vec<usize> = (at..words.len()).filter(|at| is_mark(*at)).collect();
@@ -1014,7 +1060,8 @@ impl<'t> Reader<'_, 't, '_> {
     fn repeats(&mut self) {
         let words = self.words;
         let Some(at) = (0..words.len()).find(|at| {
-            words.is(*at, "repeat restate repeating restating copy echo reproduce")
+            (words.is(*at, "repeat restate repeating restating copy echo reproduce")
+                || words.is(*at, "say read") && (at + 1..at + 8).any(|at| words.low(at) == "back"))
                 && self.mood(*at) == Mood::Asked
         }) else {
             return;
@@ -1056,6 +1103,11 @@ impl<'t> Reader<'_, 't, '_> {
         } else if colon.is_some() || index == 0 {
             let start = sentences.get(index + 1).map(|one| one.range.start);
             let end = sentences.last().map_or(0, |one| one.range.end);
+            let labelled = sentences
+                .get(index + 1)
+                .map(|one| self.instruction.slice(&one.range).trim())
+                .is_some_and(|text| text.ends_with(':') && text.split_whitespace().count() <= 2);
+            let start = start.filter(|_| !labelled);
             match (start, self.material_behind(index)) {
                 (Some(start), _) => self.instruction.slice(&(start..end.max(start))),
                 (None, Some(range)) => self.instruction.slice(&range),
@@ -1107,6 +1159,7 @@ impl<'t> Reader<'_, 't, '_> {
         let mut options = Vec::new();
         let mut next = at;
         let mut has_or = false;
+        let mut quoted = false;
         loop {
             let mut end = next;
             while words.is(end, "a an either the")
@@ -1117,10 +1170,15 @@ impl<'t> Reader<'_, 't, '_> {
             }
             let start = end;
             let glued = words.is_what(end, What::Quoted);
+            // Behind quotations no bare word is an option.
+            if !glued && quoted {
+                break;
+            }
+            quoted |= glued;
             if glued {
                 end += 1;
             } else {
-                while end < start + 4 && (words.is_word(end) || matches!(words.get(end).map(|t| t.what), Some(What::Number(_)))) && !words.is(end, "or and with depending based for in on by then based because if to only but please nothing according using") {
+                while end < start + 4 && (words.is_word(end) || matches!(words.get(end).map(|t| t.what), Some(What::Number(_)))) && !words.is(end, "followed along plus or and with depending based for in on by then based because if to only but please nothing according using") {
                     end += 1;
                 }
             }
@@ -1159,26 +1217,31 @@ impl<'t> Reader<'_, 't, '_> {
         })
         };
         // "Is water wet? Yes or no."
-        if words.len() >= 3
-            && self.asks(0)
-            && words.is(0, "yes true")
-            && words.is(1, "or /")
-            && words.is(2, "no false")
-            && (3..words.len()).take(3).any(|at| words.is(at, ". ? ! , : —") || at + 1 == words.len())
-            && (3..words.len())
+        let lead = (0..4).take_while(|at| words.is(*at, "just simply only a plain simple please")).count();
+        if words.len() >= lead + 3
+            && self.asks(lead)
+            && words.is(lead, "yes true")
+            && words.is(lead + 1, "or /")
+            && words.is(lead + 2, "no false")
+            && ((lead + 3..words.len())
+                .take(3)
+                .any(|at| words.is(at, ". ? ! , : —") || at + 1 == words.len())
+                || lead + 3 == words.len())
+            && (lead + 3..words.len())
                 .take_while(|at| !words.is(*at, ". ? ! , : —"))
                 .all(|at| words.is(at, "only please"))
         {
-            let options = vec![self.text(0).to_owned(), self.text(2).to_owned()];
-            self.push(Constraint::Choice { options, place: Place::Whole }, 0, 3);
+            let options = vec![self.text(lead).to_owned(), self.text(lead + 2).to_owned()];
+            self.push(Constraint::Choice { options, place: Place::Whole }, lead, lead + 3);
         }
+        self.options_of_a_question();
         let mut at = 0;
         while at < words.len() {
             if self.is_used(at) || !self.asks(at) {
                 at += 1;
                 continue;
             }
-            if !words.is(at, "answer respond reply output return say answers state print write response should be start begin classify label rate categorise categorize mark tag judge sort assign decide determine grade identify pick choose select recommend options labels categories choices classes") {
+            if !words.is(at, "answer respond reply output return say answers state print write response should be start begin classify label rate categorise categorize mark tag judge sort assign decide determine grade identify assess evaluate pick choose select recommend options labels categories choices classes") {
                 at += 1;
                 continue;
             }
@@ -1190,6 +1253,30 @@ impl<'t> Reader<'_, 't, '_> {
         }
     }
 
+    /// "Which should I learn first: guitar, cello or oboe?", "Guitar, cello or oboe?": options for a later request.
+    fn options_of_a_question(&mut self) {
+        let words = self.words;
+        if !self.memory.is_question || !self.memory.options.is_empty() || words.len() > 60 {
+            return;
+        }
+        let Some(last) = words.len().checked_sub(1) else { return };
+        if !(last.saturating_sub(6)..last).any(|at| words.low(at) == "or") {
+            return;
+        }
+        let is_list = words.is(0, "a an the") || words.is(1, ", or") || words.low(2) == ",";
+        let colon = (0..last).rev().find(|at| words.is(*at, ": —")).map(|at| at + 1);
+        let commas = (0..last).filter(|at| words.low(*at) == ",").map(|at| at + 1).take(6);
+        let start = if is_list { Some(0) } else { None };
+        for start in colon.into_iter().chain(start).chain(commas) {
+            let Some((options, end)) = self.options(start) else { continue };
+            if end == last && options.iter().all(|option| option.split(' ').count() <= 3) {
+                self.memory.options = options;
+                self.memory.options_place = Some((self.memory.sentence, false));
+                return;
+            }
+        }
+    }
+
     fn choice(&mut self, at: usize, only: bool, goes_on: bool) -> Option<usize> {
         let words = self.words;
         let answers = words.is(
@@ -1197,6 +1284,11 @@ impl<'t> Reader<'_, 't, '_> {
             "answer respond reply output return say answers state print write response should be start begin",
         );
         if answers {
+            let yes_no = |options: &[String]| {
+                matches!(options, [one, other, ..] if is_in(&one.to_lowercase(), "yes true") && is_in(&other.to_lowercase(), "no false"))
+                    && options.len() <= 4
+                    && options.iter().all(|option| option.split(' ').count() <= 2)
+            };
             let mut next = at + 1;
             while next < at + 9 && self.text(next) != "A" && words.is(next, "exactly precisely only just simply with either by using the word words a single one , be must should to is your it exclusively saying me in response answer question this each question : strictly nothing but solely") {
                 next += 1;
@@ -1206,7 +1298,7 @@ impl<'t> Reader<'_, 't, '_> {
             }
             // "Answer with one of: A, B, C"
             if let Some(list) = words.any(next, "of :|of the following :|of these :|of|of the following|of these|of the words|from :|of these words :|of the following words :|of these options :|of the following options :|of the options|of the labels|of these labels :|of the following labels :|of the words :")
-                && let Some((options, end)) = self.options(list).filter(|(options, _)| words.low(list - 1) == ":" || words.is_what(list, What::Quoted) && options.len() > 1) {
+                && let Some((options, end)) = self.options(list).filter(|(options, _)| words.low(list - 1) == ":" || options.len() > 1 && (words.is_what(list, What::Quoted) || options.iter().all(|option| option.len() > 1 && option.chars().all(|c| c.is_uppercase() || !c.is_alphabetic())))) {
                     let place = if goes_on { Place::Start } else { Place::Whole };
                     self.push(Constraint::Choice { options, place }, at, end);
                     return Some(end);
@@ -1214,7 +1306,18 @@ impl<'t> Reader<'_, 't, '_> {
             let (options, mut end) = self.options(next)?;
             let quoted = words.is_what(next, What::Quoted);
             let pair = options.iter().all(|option| is_in(&option.to_lowercase(), "yes no true false maybe agree disagree unsure unknown pass fail correct incorrect right wrong valid invalid spam ham guilty positive negative neutral approve reject accept approved rejected male female real fake up down left right buy sell hold odd even safe unsafe for against both neither depends heads tails high medium low"))
+                || yes_no(&options)
                 || (options.iter().all(|option| option.chars().count() == 1) && options.len() > 1);
+            // "Don't reply with only yes or no."
+            if (quoted || pair)
+                && self.is_negated(at)
+                && (at..next).any(|at| words.is(at, "only just simply merely"))
+                && (end >= words.len() || words.is_what(end, What::Sign))
+            {
+                let constraint = Constraint::Choice { options, place: Place::Whole };
+                self.push(Constraint::Not { constraint: Box::new(constraint) }, at, end);
+                return Some(end);
+            }
             if !(quoted || pair) || self.is_negated(at + 1) || options.len() == 2 && words.is(next, "and") {
                 return None;
             }
@@ -1233,14 +1336,21 @@ impl<'t> Reader<'_, 't, '_> {
             return Some(end);
         }
         // "Classify … as positive, negative or neutral."
-        if words.is(at, "classify label rate categorise categorize mark tag judge sort assign decide determine grade identify") {
+        if words.is(at, "classify label rate categorise categorize mark tag judge sort assign decide determine grade identify assess evaluate") {
             let lead = (at + 1..words.len().min(at + REACH)).find(|at| {
                 words.is(*at, "as into") || words.is(*at, "whether") || words.low(*at) == ":" && words.is(at - 1, "categories labels classes options following")
             })?;
-            let start = words.any(lead, "as either|as one of :|as one of the following :|as one of|into one of these categories :|into one of the following categories :|into one of the categories|into one of|as one of the labels|as|into one of these classes :|into one of the following :|into|:")?;
             if words.is(lead, "whether") {
-                return None;
+                // "Assess whether the claim is TRUE, FALSE or UNPROVEN.": options for a later request.
+                let verb = (lead + 1..words.len().min(lead + REACH)).find(|at| words.is(*at, "is are"))?;
+                let (options, end) = self.options(verb + 1)?;
+                if self.memory.options.is_empty() && options.iter().all(|option| option.split(' ').count() <= 2) {
+                    self.memory.options = options;
+                    self.memory.options_place = Some((self.memory.sentence, false));
+                }
+                return Some(end);
             }
+            let start = words.any(lead, "as either|as one of :|as one of the following :|as one of|into one of these categories :|into one of the following categories :|into one of the categories|into one of|as one of the labels|as|into one of these classes :|into one of the following :|into|:")?;
             let (options, end) = self.options(start)?;
             if options.iter().any(|option| option.split(' ').count() > 3) {
                 return None;
@@ -1269,7 +1379,26 @@ impl<'t> Reader<'_, 't, '_> {
                 self.push(Constraint::Choice { options, place }, at, end);
                 return Some(end);
             }
-            let colon = (next..words.len().min(next + REACH)).find(|at| words.is(*at, ": ("))?;
+            let is_one = words.is(next.saturating_sub(1), "one single");
+            let colon = (next..words.len().min(next + REACH)).find(|at| words.is(*at, ": ("));
+            // The options stand in the question before.
+            if colon.is_none()
+                && is_one
+                && self.memory.options.len() >= 2
+                && (next >= words.len()
+                    || words.is_what(next, What::Sign)
+                    || words.is(next, "of and option only"))
+            {
+                let options = self.memory.options.clone();
+                let end = words
+                    .any(next, "of them|of these|of the two|of the three|option|of those")
+                    .unwrap_or(next);
+                let place =
+                    if self.only_the_answer() || only && !goes_on { Place::Whole } else { Place::Somewhere };
+                self.push(Constraint::Choice { options, place }, at, end);
+                return Some(end);
+            }
+            let colon = colon?;
             let (options, end) = self.options(colon + 1).or_else(|| {
                 // Commas alone.
                 let mut options = Vec::new();
@@ -1311,7 +1440,7 @@ impl<'t> Reader<'_, 't, '_> {
     fn only_the_answer(&self) -> bool {
         let words = self.words;
         (0..words.len()).any(|at| {
-            words.is(at, "label letter option category name choice sentiment class word answer number")
+            words.is(at, "label letter option category name choice sentiment class word answer number title colour color city country animal team verdict")
                 && (words.is(at + 1, "only alone") || words.any(at + 1, "and nothing else|, nothing else|without explanation|and no explanation|, no explanation").is_some()
                     || words.ends_before(at, "only the|only with the|just the|just with the|nothing but the|only one|only its|simply the|only that|with only the|just one|only a single|a single|only your|just its").is_some())
         })

@@ -151,8 +151,59 @@ pub(super) fn tokens(instruction: &Instruction<'_>, sentence: &Sentence) -> Vec<
             at += length;
         }
     }
+    mend(&mut found);
     know(&mut found);
     found
+}
+
+/// Words for units that are often mistyped; no other word is one letter away from them.
+const LONG_UNITS: [&str; 8] =
+    ["sentence", "sentences", "paragraph", "paragraphs", "character", "characters", "bullets", "numbered"];
+
+/// Mends slips of the keyboard in the words that limits are made of: "wrods", "sentances", "less then 60".
+fn mend(tokens: &mut [Token]) {
+    let mut before = String::new();
+    for at in 0..tokens.len() {
+        let is_number = |token: &Token| {
+            matches!(token.what, What::Number(_))
+                || place(&token.low, SMALL).is_some()
+                || place(&token.low, TENS).is_some()
+        };
+        let behind = tokens.get(at + 1).is_some_and(is_number);
+        let Some(token) = tokens.get_mut(at).filter(|token| token.what == What::Word) else {
+            before.clear();
+            continue;
+        };
+        if token.low == "then" && behind && is_in(&before, "less more fewer longer shorter") {
+            token.low.replace_range(.., "than");
+        } else if is_in(&token.low, "wrods wodrs owrds wrds wordz") {
+            token.low.replace_range(.., "words");
+        } else if matches!(token.low.len(), 6..=11)
+            && token.low.is_ascii()
+            && is_in(token.low.get(..1).unwrap_or_default(), "s p c b n")
+            && !is_in(&token.low, "sentenced bullet ballets numbers")
+            && !LONG_UNITS.contains(&token.low.as_str())
+            && let Some(unit) =
+                LONG_UNITS.iter().find(|unit| is_one_slip(token.low.as_bytes(), unit.as_bytes()))
+        {
+            token.low.replace_range(.., unit);
+        }
+        before.clone_from(&token.low);
+    }
+}
+
+/// Whether a word becomes another by one letter more, less, or other, or by two that change places.
+fn is_one_slip(word: &[u8], other: &[u8]) -> bool {
+    let front = word.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let (word, other) = (word.get(front..).unwrap_or_default(), other.get(front..).unwrap_or_default());
+    let back = word.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    let word = word.get(..word.len() - back).unwrap_or_default();
+    let other = other.get(..other.len() - back).unwrap_or_default();
+    match (word, other) {
+        ([], [_]) | ([_], [] | [_]) => true,
+        ([a, b], [c, d]) => a == d && b == c,
+        _ => false,
+    }
 }
 
 /// Reads what begins at each token: things first, since amounts look for them.
