@@ -6,15 +6,15 @@ use retort_report::{Settings, Source, profile, read, to_html, to_markdown};
 
 fuzz_target!(|data: &[u8]| {
     retort_fuzz::bounded(data.len(), || {
-        if let Ok(text) = std::str::from_utf8(data) {
-            if let Ok(imported) = retort_formats::rubrics::import(text, "fuzz.json") {
-                for rubric in &imported.rubrics {
-                    assert!(rubric.validate().is_ok(), "{rubric:?}");
-                }
+        if let Ok(text) = std::str::from_utf8(data)
+            && let Ok(imported) = retort_formats::rubrics::import(text, "fuzz.json")
+        {
+            for rubric in &imported.rubrics {
+                assert!(rubric.validate().is_ok(), "{rubric:?}");
             }
         }
         let source = Source { name: "fuzz.jsonl", bytes: data };
-        let Ok(reading) = read(&[source], &[]) else { return };
+        let reading = read(&[source], &[]);
         let settings = Settings { resamples: 20, ..Settings::default() };
         if let Ok(profile) = profile(&reading, &settings) {
             let _ = to_markdown(&profile);
