@@ -279,6 +279,7 @@ fn finished(wanted: &Wanted<'_>, drafts: Vec<Item>) -> Checklist {
             let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
             *text = text.split(is_break).collect::<Vec<_>>().join(" ").trim().to_owned();
         }
+        shorten(text);
     }
     items.retain(|item| item.condition.as_ref().is_none_or(|condition| !condition.is_empty()));
     number(&mut items);
@@ -288,6 +289,17 @@ fn finished(wanted: &Wanted<'_>, drafts: Vec<Item>) -> Checklist {
         let _ = write!(hash, "{byte:02x}");
     }
     Checklist { name: None, instruction_sha256: Some(hash), items }
+}
+
+/// A question that repeats a very long sentence ends early; its passage holds the whole.
+fn shorten(text: &mut String) {
+    const MOST: usize = 500;
+    let Some((end, _)) = text.char_indices().nth(MOST) else { return };
+    let is_question = text.ends_with('?');
+    // At a word where there is one near, within one where there is none.
+    let end = text[..end].rfind(' ').filter(|&space| space > end / 2).unwrap_or(end);
+    text.truncate(end);
+    text.push_str(if is_question { "…?" } else { "…" });
 }
 
 /// Gives the items ids of their origin and a number of its own.

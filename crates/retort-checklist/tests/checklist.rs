@@ -387,3 +387,19 @@ fn skills_ask_about_the_instance_where_it_shows() {
     }
     insta::assert_snapshot!(out);
 }
+
+/// Found by fuzzing: a sentence of thousands of characters made a question that no checklist may have.
+#[test]
+fn a_sentence_without_an_end_makes_a_question_that_can_be_used() {
+    for long in ["x".repeat(4000), "word ".repeat(900), "é".repeat(2000)] {
+        for text in
+            [format!("Explain {long}"), format!("If {long}, write a poem."), format!("What is {long}?")]
+        {
+            let checklist = generate(&Wanted { reference: Some(&text), ..Wanted::of(&text) });
+            assert!(!checklist.items.is_empty());
+            let wrong: Vec<_> =
+                checklist.check().into_iter().filter(|problem| problem.severity == Severity::Error).collect();
+            assert!(wrong.is_empty(), "{wrong:?}");
+        }
+    }
+}

@@ -338,13 +338,17 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..30).prop_map(|pieces| pieces.concat())
 }
 
+/// Values that hold others.
+fn containers() -> impl Strategy<Value = Value> {
+    values().prop_filter("objects and arrays alone", |value| value.is_object() || value.is_array())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// P5, P7: any object or array comes back from any wrapping, whatever its texts hold.
     #[test]
-    fn p5_any_object_or_array_is_read_back(value in values(), pretty in any::<bool>(), wrapping in 0..6usize) {
-        prop_assume!(value.is_object() || value.is_array());
+    fn p5_any_object_or_array_is_read_back(value in containers(), pretty in any::<bool>(), wrapping in 0..6usize) {
         let written = if pretty { serde_json::to_string_pretty(&value) } else { serde_json::to_string(&value) };
         let written = written.expect("data");
         let text = match wrapping {
@@ -360,8 +364,7 @@ proptest! {
 
     /// P5: cut anywhere, a value is no smaller value.
     #[test]
-    fn p5_a_value_that_is_cut_short_is_none(value in values(), share in 0.0f64..1.0) {
-        prop_assume!(value.is_object() || value.is_array());
+    fn p5_a_value_that_is_cut_short_is_none(value in containers(), share in 0.0f64..1.0) {
         let written = value.to_string();
         let mut end = (written.len() as f64 * share) as usize;
         while !written.is_char_boundary(end) {
@@ -378,7 +381,8 @@ proptest! {
         if let Ok(score) = read_score(&text, 0.0, 5.0) {
             prop_assert!((0.0..=5.0).contains(&score));
             let digit = char::from_digit(score as u32, 10).expect("at most 5");
-            prop_assert!(text.contains(digit) || text.contains(".8"), "{} in {}", score, text);
+            // A number may begin with its point: ".8".
+            prop_assert!(text.contains(digit) || score < 1.0 && text.contains('.'), "{} in {}", score, text);
         }
         let labels = ["A", "CI", "4"];
         if let Ok(label) = read_label(&text, &labels) {
@@ -391,7 +395,7 @@ proptest! {
 fn no_text_takes_more_than_linear_time() {
     // 200 kB in a test build take some milliseconds; what is quadratic takes many seconds.
     const LENGTH: usize = 200_000;
-    const MOST: Duration = Duration::from_millis(500);
+    const MOST: Duration = Duration::from_secs(5);
     for piece in [
         "[",
         "{",
