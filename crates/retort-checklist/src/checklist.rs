@@ -340,8 +340,6 @@ fn one() -> f64 {
     1.0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-#[expect(clippy::float_cmp, reason = "exactly the default is left unsaid")]
 fn is_one(weight: &f64) -> bool {
     *weight == 1.0
 }

@@ -58,7 +58,6 @@ const fn one() -> f64 {
     1.0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(weight: &f64) -> bool {
     *weight == 1.0
 }
