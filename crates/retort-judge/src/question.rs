@@ -113,8 +113,10 @@ impl<'a> Question<'a> {
                 }
             }
         }
-        // Which answers are offered depends on it, so a model that reads the short question must be told too.
-        if let Some(when) = &self.not_applicable {
+        // A model that reads the short question was trained on the rubric and knows when it does not apply; of an item's
+        // condition it knows nothing.
+        if let Some(when) = self.not_applicable.as_ref().filter(|_| wording == Wording::Full || self.is_item)
+        {
             text.push_str(&format!("{NOT_APPLICABLE}: {when}"));
             text.push(if wording == Wording::Full { '\n' } else { ' ' });
         }
