@@ -8,8 +8,9 @@ use retort_rubric::{Rubric, RubricOption};
 
 use crate::Wording;
 
-/// What is answered where the question does not arise.
-pub(crate) const NOT_APPLICABLE: &str = "N/A";
+/// What is answered where the question does not arise. One token in the vocabularies of the models that we know, where
+/// "N/A" has three, each of which would cost every question a row.
+pub(crate) const NOT_APPLICABLE: &str = "NA";
 
 /// What the model is asked, and what it may answer. The offer that it reads and the options whose probabilities are
 /// read come from the one list [`labels`](Self::labels) (P11).

@@ -78,8 +78,8 @@ fn code_decides_what_it_can_and_the_model_the_rest() {
         asked(&model.asked[0]),
         [
             "Answer only with one of: no, yes.\n\nCriterion: Does the response give a height?\nWhat is the answer?",
-            "Answer only with one of: no, yes, N/A.\n\nCriterion: Does the response give the height in feet?\n\
-             N/A: It does not hold that the user asks for feet.\nWhat is the answer?",
+            "Answer only with one of: no, yes, NA.\n\nCriterion: Does the response give the height in feet?\n\
+             NA: It does not hold that the user asks for feet.\nWhat is the answer?",
         ]
     );
     let ids: Vec<&str> = judgement.items.iter().map(|item| item.item_id.as_str()).collect();

@@ -178,10 +178,10 @@ fn p11_a_rubric_that_may_not_apply_says_when_and_offers_it() {
     let tree = tree(&request("p", "r", None, &builtin()[..1]));
     let spelled: Vec<&str> =
         tree.branches[0].readout.options.iter().map(|option| option.spellings[0].as_str()).collect();
-    assert_eq!(spelled, ["1", "2", "3", "4", "5", "N/A"]);
-    assert!(tree.prefix.to_display().ends_with("Answer only with one of: 1, 2, 3, 4, 5, N/A.\n\n"));
+    assert_eq!(spelled, ["1", "2", "3", "4", "5", "NA"]);
+    assert!(tree.prefix.to_display().ends_with("Answer only with one of: 1, 2, 3, 4, 5, NA.\n\n"));
     let when = builtin()[0].not_applicable.as_deref().unwrap();
-    assert!(tree.branches[0].text.to_display().contains(&format!("\nN/A: {when}\nWhat does")));
+    assert!(tree.branches[0].text.to_display().contains(&format!("\nNA: {when}\nWhat does")));
 }
 
 #[test]

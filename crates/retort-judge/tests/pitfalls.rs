@@ -46,8 +46,8 @@ impl LanguageModel for Fixed {
             .iter()
             .map(|branch| {
                 let mut log_probabilities: Vec<f64> = self.probabilities.iter().map(|p| p.ln()).collect();
-                // Where "N/A" is offered besides, it gets nothing.
-                if branch.readout.options.last().is_some_and(|last| last.spellings[0] == "N/A") {
+                // Where "NA" is offered besides, it gets nothing.
+                if branch.readout.options.last().is_some_and(|last| last.spellings[0] == "NA") {
                     log_probabilities.push(f64::NEG_INFINITY);
                 }
                 let outside = 1.0 - self.probabilities.iter().sum::<f64>();

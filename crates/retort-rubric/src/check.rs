@@ -225,10 +225,9 @@ impl Checks {
     }
 
     fn condition(&mut self, rubric: &Rubric) {
-        let aside = rubric
-            .options
-            .iter()
-            .position(|option| matches!(option.label.to_lowercase().as_str(), "n/a" | "not applicable"));
+        let aside = rubric.options.iter().position(|option| {
+            matches!(option.label.to_lowercase().as_str(), "n/a" | "na" | "not applicable")
+        });
         match (&rubric.not_applicable, aside) {
             (Some(_), Some(index)) => self.error(
                 Field::Label(index),
