@@ -203,6 +203,8 @@ test("a rubric of one's own: errors name the line, a good one is judged", async 
   await done(page);
   await expect(page.locator(rows)).toHaveCount(1);
   await expect(page.getByTestId("no-radar")).toContainText("at least three skills");
+  // A rubric with a weight comes to a total, or the page says why not.
+  await expect(page.getByTestId("total")).toContainText(/By their weights|no total/);
 
   // One rubric from 0 to 1 among those from 1 to 5: no chart, and the reason (P17).
   await press(page, "All");
@@ -216,6 +218,7 @@ const CUSTOM = `[[rubric]]
 id = "tone"
 name = "Warm tone"
 criterion = "Does the response speak warmly to the reader?"
+weight = 2
 
 [[rubric.option]]
 label = "no"

@@ -285,6 +285,9 @@ export const text = {
     method: "Method",
     methods: { option_probabilities: "Expected value over the probabilities of the offered answers" } as Record<string, string>,
     truncatedRow: "Computed from a shortened text.",
+    total: (score: string, counted: string, aside: string) =>
+      `By their weights the rubrics come to ${score} of 1: ${counted} counted, ${aside} not applicable.`,
+    noTotal: (why: string) => `The weighed rubrics have no total: ${why}.`,
     truncation: (what: string, kept: string, total: string) =>
       `The ${what} is longer than the model’s context. Its middle was left out: ${kept} of ${total} characters were read. Scores describe only what was read.`,
     truncated: { response: "response", prompt: "prompt", reference: "reference answer" } as Record<string, string>,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use retort_checklist::AnswerForm;
 use retort_judge::{
     ChecklistRecord, Decision, ItemVerdict, ModelIdentity, Record, Reward, RewardRecord, RubricVerdict,
-    TextRole, Timings, Unscored, Verdict,
+    TextRole, Timings, Total, Unscored, Verdict,
 };
 use retort_rubric::Skill;
 
@@ -36,6 +36,23 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
             }
             Verdict::Unscored(reason) => writeln!(out, "{name}{pad}  not scored: {reason}"),
         };
+    }
+    match &record.total {
+        Some(Total::Scored { score, unclipped, counted, not_applicable }) => {
+            let clipped = if unclipped < score {
+                format!(" ({unclipped:.2} before it was cut at 0)")
+            } else {
+                String::new()
+            };
+            let _ = writeln!(
+                out,
+                "Weighed together: {score:.2} of 1{clipped}, by {counted} rubrics; {not_applicable} not applicable"
+            );
+        }
+        Some(Total::Unscored { message }) => {
+            let _ = writeln!(out, "No total: {message}");
+        }
+        None => {}
     }
     if let Some(checklist) = &record.checklist {
         if !record.verdicts.is_empty() {

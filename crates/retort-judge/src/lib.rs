@@ -20,6 +20,7 @@ mod prompt;
 mod question;
 mod record;
 mod reward;
+mod total;
 mod verdict;
 mod write;
 
@@ -34,5 +35,6 @@ pub use record::{
     AdapterIdentity, ChecklistRecord, InputHashes, ModelIdentity, Record, RunContext, Timings, sha256_hex,
 };
 pub use reward::{Reward, RewardInputHashes, RewardRecord, RewardRequest, Rewards, reward};
+pub use total::Total;
 pub use verdict::{Method, OptionProbability, RubricVerdict, Unscored, Verdict};
 pub use write::{Dropped, MAX_ITEMS_PER_SKILL, WriteObserver, WriteRequest, WrittenItems, write_items};

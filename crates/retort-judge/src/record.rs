@@ -5,7 +5,8 @@ use retort_rubric::Annotation;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{ChecklistSums, ItemVerdict, Judgement, Request, RubricVerdict, Truncation, Wording};
+use crate::total::total;
+use crate::{ChecklistSums, ItemVerdict, Judgement, Request, RubricVerdict, Total, Truncation, Wording};
 
 /// The name and version of the record's shape.
 const FORMAT: &str = "retort.judgement/1";
@@ -42,6 +43,9 @@ pub struct Record {
     pub annotation: Option<Annotation>,
     /// One verdict per rubric.
     pub verdicts: Vec<RubricVerdict>,
+    /// What the rubrics come to, where any of them is weighed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<Total>,
     /// What the checklist found, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checklist: Option<ChecklistRecord>,
@@ -155,6 +159,7 @@ impl Record {
             wording: request.wording,
             annotation: request.annotation.clone(),
             verdicts: judgement.verdicts.clone(),
+            total: total(&request.rubrics, &judgement.verdicts),
             checklist: request.checklist.as_ref().zip(judgement.sums.as_ref()).map(|(checklist, sums)| {
                 ChecklistRecord {
                     name: checklist.name.clone(),

@@ -277,6 +277,10 @@ export interface JudgeRecord {
   wording?: "short";
   annotation?: Annotation;
   verdicts: RubricVerdict[];
+  /** What the rubrics come to, 0 to 1; absent where none of them is weighed. */
+  total?:
+    | { kind: "scored"; score: number; unclipped: number; counted: number; not_applicable: number }
+    | { kind: "unscored"; message: string };
   /** Its questions may quote the prompt, its findings the response. */
   checklist?: {
     name: string | null;

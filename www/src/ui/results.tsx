@@ -75,6 +75,13 @@ function RunResults({ engine, run }: { engine: EngineClient; run: Run }) {
             : <p class="hint no-radar" data-testid="no-radar">{text.results.noRadar[radar.why]}</p>}
         </div>
       )}
+      {run.record?.total && (
+        <p class="note" data-testid="total">
+          {run.record.total.kind === "scored"
+            ? text.results.total(run.record.total.score.toFixed(2), formatCount(run.record.total.counted), formatCount(run.record.total.not_applicable))
+            : text.results.noTotal(run.record.total.message)}
+        </p>
+      )}
       {list.length > 0 && <Findings engine={engine} run={run} rows={list} />}
       {questions.length > 0 && <HardQuestions engine={engine} run={run} rows={questions} />}
       {run.overall && (
