@@ -544,10 +544,18 @@ fn leads_in(lead: &str, is_first: bool) -> bool {
     let Some(last) = words.last().map(String::as_str) else { return false };
     // "Format your answer like this:", "a table with three columns:": names or a form follow.
     let second_last = words.len().checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
-    if is_in(
-        last,
-        "columns column headers header keys key fields sections headings rules requirements constraints options labels categories classes order format structure schema words phrases",
-    ) || last == "this" && is_in(second_last, "like")
+    let is_counted = is_in(last, "words phrases") && {
+        let is_number = second_last.bytes().all(|byte| byte.is_ascii_digit()) && !second_last.is_empty();
+        // "under 100 words:" is a length; "these 3 words:" are words that follow.
+        let before = words.len().checked_sub(3).and_then(|at| words.get(at)).map_or("", String::as_str);
+        is_number && !is_in(before, "these following the")
+    };
+    if !is_counted
+        && is_in(
+            last,
+            "columns column headers header keys key fields sections headings rules requirements constraints options labels categories classes order format structure schema words phrases",
+        )
+        || last == "this" && is_in(second_last, "like")
     {
         return false;
     }

@@ -915,19 +915,30 @@ fn is_all_covered(tokens: &[Token<'_>]) -> bool {
 /// Without what code verifies, where it stands at the end and something else is left to be asked.
 fn without_covered_tail<'a, 't>(tokens: &'a [Token<'t>]) -> &'a [Token<'t>] {
     let mut end = tokens.len();
-    while end > 1 && tokens.get(end - 1).is_some_and(|t| t.is_covered) {
-        end -= 1;
-    }
-    if end == tokens.len() {
-        return tokens;
-    }
-    while end > 1
-        && tokens.get(end - 1).is_some_and(|t| {
-            t.is("in of with using at as to by within under that which and it should must is are has have on for be but only into")
-                && !t.is_opaque
-        })
-    {
-        end -= 1;
+    let is_last = |end: usize, wanted: &dyn Fn(&Token<'_>) -> bool| {
+        end > 1 && tokens.get(end - 1).is_some_and(|t| !t.is_opaque && wanted(t))
+    };
+    let is_joint = "in of with using at as to by within under that which and it should must is are has have on for be but only into";
+    loop {
+        let before = end;
+        while end > 1 && tokens.get(end - 1).is_some_and(|t| t.is_covered) {
+            end -= 1;
+        }
+        if end == tokens.len() {
+            return tokens;
+        }
+        while is_last(end, &|t| t.is(is_joint)) {
+            end -= 1;
+        }
+        // "… and use": what was to be used is verified.
+        if is_last(end, &|t| t.is("use include have contain add keep give put"))
+            && is_last(end - 1, &|t| t.is("and then also") || t.raw.ends_with(','))
+        {
+            end -= 1;
+        }
+        if end == before {
+            break;
+        }
     }
     // "Write" alone asks for nothing, and a noun may be missing: then the clause stays whole.
     let left = tokens.get(..end).unwrap_or_default();

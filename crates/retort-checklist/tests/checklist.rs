@@ -403,3 +403,30 @@ fn a_sentence_without_an_end_makes_a_question_that_can_be_used() {
         }
     }
 }
+
+#[test]
+fn a_text_to_be_worked_on_asks_nothing_behind_a_length_either() {
+    let text = "Fix the grammar in this email and keep it under 100 words:\n\nDear Sir, I has received you letter. Please write \
+                back in at least 50 words and use bullet points.";
+    let checklist = generate(&Wanted::of(text));
+    let asked: Vec<&str> = checklist.items.iter().map(|item| item.question.as_str()).collect();
+    assert_eq!(
+        asked,
+        ["Is the response at most 99 words long?", "Does the response fix the grammar in this email?"]
+    );
+}
+
+#[test]
+fn what_code_verifies_leaves_no_stump_of_a_question() {
+    let asked = |text: &str| -> Vec<String> {
+        generate(&Wanted::of(text)).items.into_iter().map(|item| item.question).collect()
+    };
+    assert_eq!(
+        asked("Tell me about tides in at least 50 words and use bullet points."),
+        [
+            "Is the response at least 50 words long?",
+            "Does the response have at least 1 bullet point?",
+            "Does the response tell the user about tides?"
+        ]
+    );
+}
