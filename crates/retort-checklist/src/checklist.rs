@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use retort_rubric::{Severity, Skill};
+use retort_rubric::{MIN_WEIGHT, Severity, Skill};
 use serde::{Deserialize, Serialize};
 
 use crate::Constraint;
@@ -117,10 +117,10 @@ impl Item {
         }
     }
 
-    /// Whether code decides it.
+    /// Whether code decides it. What applies only under a condition is judged, since code cannot tell whether it holds.
     #[must_use]
     pub const fn is_verified(&self) -> bool {
-        self.constraint.is_some()
+        self.constraint.is_some() && self.condition.is_none()
     }
 
     /// The question with its condition: "If the customer asks for a refund, does the response offer a voucher?".
@@ -324,7 +324,7 @@ pub(crate) fn is_id(id: &str) -> bool {
 }
 
 pub(crate) fn is_weight(weight: f64) -> bool {
-    weight.is_finite() && weight != 0.0 && weight.abs() <= MAX_WEIGHT
+    (MIN_WEIGHT..=MAX_WEIGHT).contains(&weight.abs())
 }
 
 /// No line break of any kind, nor another control character.

@@ -1,6 +1,6 @@
 //! From decided items to a score.
 
-use retort_rubric::Skill;
+use retort_rubric::{Skill, aggregate};
 use serde::{Deserialize, Serialize};
 
 use crate::{Checklist, Finding, Item, Response, Verdict};
@@ -178,7 +178,7 @@ pub fn score(items: &[Item], decided: &[Decided]) -> Result<ChecklistScore, Scor
 
 fn sum<'i>(pairs: impl Iterator<Item = (&'i Item, &'i Decided)>) -> ChecklistScore {
     let mut total = ChecklistScore::default();
-    let (mut reached, mut reachable) = (0.0, 0.0);
+    let mut parts = Vec::new();
     for (item, decided) in pairs {
         match *decided {
             Decided::Verified { met } => {
@@ -192,31 +192,27 @@ fn sum<'i>(pairs: impl Iterator<Item = (&'i Item, &'i Decided)>) -> ChecklistSco
             Decided::NotApplicable { .. } => total.not_applicable += 1,
             Decided::Unscored { .. } => total.unscored += 1,
         }
-        if let Some(value) = decided.value() {
-            reached += item.weight * value;
-            reachable += item.weight.max(0.0);
-        }
+        parts.push((item.weight, decided.value()));
     }
-    let decided = total.verified + total.judged;
-    total.why_none = if decided > 0 && reachable > 0.0 {
-        total.score = Some((reached / reachable).clamp(0.0, 1.0));
-        None
-    } else if decided > 0 {
-        Some(WhyNone::NoPositiveWeight)
-    } else if total.unscored > 0 {
-        Some(WhyNone::NothingScored)
-    } else if total.not_applicable > 0 {
-        Some(WhyNone::NothingApplies)
-    } else {
-        Some(WhyNone::Empty)
-    };
+    // Weights and values were checked, so that what is left to go wrong is that there is nothing to reach.
+    match aggregate(&parts) {
+        Ok(found) => total.score = Some(found.score),
+        Err(_) if total.verified + total.judged > 0 => total.why_none = Some(WhyNone::NoPositiveWeight),
+        Err(_) if total.unscored > 0 => total.why_none = Some(WhyNone::NothingScored),
+        Err(_) if total.not_applicable > 0 => total.why_none = Some(WhyNone::NothingApplies),
+        Err(_) => total.why_none = Some(WhyNone::Empty),
+    }
     total
 }
 
-/// What code finds about each item that has a constraint; `None` for those that a model or a person has to judge.
+/// What code finds about each item that it decides ([`Item::is_verified`]); `None` for those that a model or a person has
+/// to judge.
 #[must_use]
 pub fn verify_items(checklist: &Checklist, response: &str) -> Vec<Option<Finding>> {
     let response = Response::new(response);
-    let verify = |item: &Item| item.constraint.as_ref().map(|constraint| response.verify(constraint));
+    let verify = |item: &Item| {
+        let constraint = item.constraint.as_ref().filter(|_| item.is_verified())?;
+        Some(response.verify(constraint))
+    };
     checklist.items.iter().map(verify).collect()
 }

@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use retort_annotate::annotate;
 use retort_checklist::{
-    AnswerForm, Checklist, Finding, Item, Origin, Verdict, Wanted, generate, hard, read_checklist,
-    verify_items,
+    AnswerForm, Checklist, Finding, Item, MAX_PER_SKILL, Origin, Verdict, Wanted, generate, hard,
+    read_checklist, verify_items,
 };
-use retort_judge::{MAX_ITEMS_PER_SKILL, WriteRequest, write_items};
+use retort_judge::{WriteRequest, write_items};
 use retort_rubric::{Rubric, Skill};
 
 use crate::error::CliError;
@@ -192,7 +192,7 @@ fn write(
         prompt: prompt.to_owned(),
         reference: reference.map(str::to_owned),
         skills: skills.to_vec(),
-        per_skill: usize::from(per_skill).min(MAX_ITEMS_PER_SKILL),
+        per_skill: usize::from(per_skill).min(MAX_PER_SKILL),
         existing: checklist.items.clone(),
         temperature: args.temperature,
         seed: args.seed,

@@ -1,7 +1,7 @@
 //! The items of a checklist and how each was decided: by code where code can, else by the model.
 
 use retort_checklist::{
-    AnswerForm, Checklist, ChecklistScore, Decided, Finding, Item, Origin, Response, ScoreError,
+    AnswerForm, Checklist, ChecklistScore, Decided, Finding, Item, Origin, ScoreError, verify_items,
 };
 use retort_rubric::Skill;
 use serde::{Deserialize, Serialize};
@@ -67,21 +67,13 @@ impl ItemVerdict {
     }
 }
 
-/// Whether code decides the item: what applies only under a condition is asked of the model, which sees whether the
-/// condition holds.
-pub(crate) fn by_code(item: &Item) -> bool {
-    item.constraint.is_some() && item.condition.is_none()
-}
-
 /// What code decides of the checklist, with the place of each item.
 pub(crate) fn verified(checklist: &Checklist, response: &str) -> Vec<(usize, ItemVerdict)> {
-    let response = Response::new(response);
-    let items = checklist.items.iter().enumerate();
+    let findings = verify_items(checklist, response);
+    let items = checklist.items.iter().zip(findings).enumerate();
     items
-        .filter(|(_, item)| by_code(item))
-        .filter_map(|(index, item)| {
-            let finding = response.verify(item.constraint.as_ref()?);
-            Some((index, ItemVerdict::new(item, Decision::Code { finding })))
+        .filter_map(|(index, (item, finding))| {
+            Some((index, ItemVerdict::new(item, Decision::Code { finding: finding? })))
         })
         .collect()
 }

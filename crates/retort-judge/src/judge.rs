@@ -200,7 +200,7 @@ pub async fn judge<M: LanguageModel>(
             return Err(JudgeError::Checklist(problems));
         }
     }
-    let asked: Vec<usize> = (0..items.len()).filter(|&index| !item::by_code(&items[index])).collect();
+    let asked: Vec<usize> = (0..items.len()).filter(|&index| !items[index].is_verified()).collect();
     let rubrics = request.rubrics.iter().map(Question::of_rubric);
     let questions: Vec<Question<'_>> =
         rubrics.chain(asked.iter().map(|&index| Question::of_item(&items[index]))).collect();

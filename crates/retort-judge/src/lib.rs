@@ -37,4 +37,4 @@ pub use record::{
 pub use reward::{Reward, RewardInputHashes, RewardRecord, RewardRequest, Rewards, reward};
 pub use total::Total;
 pub use verdict::{Method, OptionProbability, RubricVerdict, Unscored, Verdict};
-pub use write::{Dropped, MAX_ITEMS_PER_SKILL, WriteObserver, WriteRequest, WrittenItems, write_items};
+pub use write::{Dropped, WriteObserver, WriteRequest, WrittenItems, write_items};

@@ -4,15 +4,12 @@
 //! one question's rest, up to the question mark, then the next: so that every item is a question about the response and
 //! belongs to a skill, whatever the model would rather have written. What does not come to a question mark is dropped.
 
-use retort_checklist::{Item, Origin, similar_questions};
+use retort_checklist::{Item, MAX_PER_SKILL, Origin, similar_questions};
 use retort_lm::{Flow, LanguageModel, Limits, LmError, Segments, Watch};
 use retort_rubric::{Rubric, Skill, builtin};
 
 use crate::JudgeError;
 use crate::prompt::{Layout, TextRole, Truncation};
-
-/// The most items for one skill, as in FLASK-Hard (Ye et al. 2024, section 3.4).
-pub const MAX_ITEMS_PER_SKILL: usize = 5;
 
 const SYSTEM: &str = "You write checklists. You read an instruction and say in short questions what a good response \
                       to it must do.";
@@ -35,7 +32,7 @@ pub struct WriteRequest {
     pub reference: Option<String>,
     /// The skills, each of which gets items; at least one.
     pub skills: Vec<Skill>,
-    /// How many items for each skill, 1 to [`MAX_ITEMS_PER_SKILL`].
+    /// How many items for each skill, 1 to [`MAX_PER_SKILL`].
     pub per_skill: usize,
     /// Items that need not be written again.
     pub existing: Vec<Item>,
@@ -121,7 +118,7 @@ async fn write_all<M: LanguageModel>(
     written: &mut WrittenItems,
 ) -> Result<(), LmError> {
     let turn = model.turn(Some(&Segments::new().template(SYSTEM)))?;
-    let per_skill = request.per_skill.clamp(1, MAX_ITEMS_PER_SKILL);
+    let per_skill = request.per_skill.clamp(1, MAX_PER_SKILL);
     let total = request.skills.len() * per_skill;
     let limits = Limits { max_tokens: QUESTION_TOKENS, temperature: request.temperature, seed: request.seed };
     for (nth, &skill) in request.skills.iter().enumerate() {

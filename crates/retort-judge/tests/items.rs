@@ -9,36 +9,22 @@
 mod fake;
 
 use fake::{Fake, answer, failure};
-use retort_checklist::{AnswerForm, Checklist, Constraint, Limit, Origin, Unit, Verdict as Found};
+use retort_checklist::{AnswerForm, Checklist, Constraint, Item, Limit, Unit, Verdict as Found};
 use retort_judge::{
     Decision, ItemVerdict, JudgeError, Judgement, NoObserver, Observer, Request, Unscored, Verdict, judge,
 };
 use retort_lm::{PromptTree, Segment};
 use retort_rubric::{Rubric, builtin};
 
-fn item(id: &str, question: &str) -> retort_checklist::Item {
-    retort_checklist::Item {
-        id: id.into(),
-        question: question.into(),
-        origin: Origin::Person,
-        skill: None,
-        weight: 1.0,
-        answer: AnswerForm::YesNo,
-        constraint: None,
-        condition: None,
-        passage: None,
-    }
-}
-
 /// One item that code decides between two that it does not.
 fn request() -> Request {
     let short = Constraint::Count { what: Unit::Word, limit: Limit::AtMost(5) };
     let items = vec![
-        item("height", "Does the response give a height?"),
-        retort_checklist::Item { constraint: Some(short), ..item("short", "Is it at most 5 words long?") },
-        retort_checklist::Item {
+        Item::asking("height", "Does the response give a height?"),
+        Item { constraint: Some(short), ..Item::asking("short", "Is it at most 5 words long?") },
+        Item {
             condition: Some("the user asks for feet".into()),
-            ..item("feet", "Does the response give the height in feet?")
+            ..Item::asking("feet", "Does the response give the height in feet?")
         },
     ];
     Request {
@@ -239,7 +225,7 @@ fn answers_of_both_forms_are_summed_together_and_apart() {
     let mut with = request();
     if let Some(checklist) = &mut with.checklist {
         checklist.items[2] =
-            retort_checklist::Item { answer: AnswerForm::OneToFive, ..item("depth", "How deep does it go?") };
+            Item { answer: AnswerForm::OneToFive, ..Item::asking("depth", "How deep does it go?") };
     }
     // yes 0.25; code finds six words; all on 4, which is 0.75 of the way from 1 to 5.
     let mut model = Fake::answering([answer(&[0.75, 0.25]), answer(&[0.0, 0.0, 0.0, 0.5, 0.0])]);

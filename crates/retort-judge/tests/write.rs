@@ -8,10 +8,8 @@
 mod fake;
 
 use fake::{Fake, failure};
-use retort_checklist::{Checklist, Item, Origin};
-use retort_judge::{
-    JudgeError, MAX_ITEMS_PER_SKILL, NoObserver, WriteObserver, WriteRequest, WrittenItems, write_items,
-};
+use retort_checklist::{Checklist, Item, MAX_PER_SKILL, Origin};
+use retort_judge::{JudgeError, NoObserver, WriteObserver, WriteRequest, WrittenItems, write_items};
 use retort_lm::{Flow, LmError, Segment};
 use retort_rubric::Skill;
 
@@ -106,7 +104,7 @@ fn never_more_than_five_for_a_skill() {
     ];
     let mut model = writing(&texts);
     let wanted = WriteRequest { per_skill: 99, skills: vec![Skill::Factuality], ..request() };
-    assert_eq!(run(&mut model, &wanted).unwrap().items.len(), MAX_ITEMS_PER_SKILL);
+    assert_eq!(run(&mut model, &wanted).unwrap().items.len(), MAX_PER_SKILL);
 }
 
 /// Stops at the n-th time it is asked.

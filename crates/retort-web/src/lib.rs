@@ -13,11 +13,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use js_sys::{Error, Function, Reflect};
-use retort_checklist::{Checklist, Item, Wanted};
+use retort_checklist::{Checklist, Item, MAX_PER_SKILL, Wanted};
 use retort_judge::{
     AdapterIdentity, AnnotationRecord, AnnotationRequest, DEFAULT_ORDERS, ItemVerdict, JudgeError,
-    MAX_ITEMS_PER_SKILL, ModelIdentity, Observer, Planned, Record, Request, RewardRecord, RewardRequest,
-    RubricVerdict, RunContext, Truncation, Wording, WriteObserver, WriteRequest,
+    ModelIdentity, Observer, Planned, Record, Request, RewardRecord, RewardRequest, RubricVerdict,
+    RunContext, Truncation, Wording, WriteObserver, WriteRequest,
 };
 use retort_lm::config::Head;
 use retort_lm::{
@@ -488,7 +488,7 @@ impl Engine {
             prompt: instruction,
             reference,
             skills,
-            per_skill: per_skill.unwrap_or(MAX_ITEMS_PER_SKILL),
+            per_skill: per_skill.unwrap_or(MAX_PER_SKILL),
             existing: existing.unwrap_or_default(),
             temperature: temperature.unwrap_or_default(),
             seed: seed.unwrap_or_default(),
