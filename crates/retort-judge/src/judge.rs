@@ -5,10 +5,11 @@ use retort_lm::{Answer, Flow, LanguageModel, LmError, Usage, Watch};
 use retort_rubric::{Annotation, InvalidRubric, Rubric, Severity};
 use serde::{Deserialize, Serialize};
 
+use crate::inquiry::{Aim, Inquiry};
 use crate::item::{self, ChecklistSums, ItemVerdict};
-use crate::prompt::{self, Truncation};
+use crate::prompt::{Field, Truncation};
 use crate::question::Question;
-use crate::verdict::{RubricVerdict, Unscored, Verdict, from_answer};
+use crate::verdict::{RubricVerdict, Unscored, Verdict};
 
 /// What is to be judged, and by what.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -220,8 +221,9 @@ pub async fn judge<M: LanguageModel>(
         scoring.observer.planned(&Planned { questions: 0, truncations: Vec::new() });
         scoring.verify();
     } else {
-        let (tree, cut) = prompt::plan(model, request, &questions)?;
-        truncations = cut;
+        let plan = inquiry(request, &questions).plan(model)?;
+        let tree = plan.tree();
+        truncations = plan.truncations;
         scoring.truncated = !truncations.is_empty();
         let planned = Planned { questions: questions.len(), truncations: truncations.clone() };
         scoring.observer.planned(&planned);
@@ -245,6 +247,17 @@ pub async fn judge<M: LanguageModel>(
     // The usage is the model's last run: none of it is this judgement's where nothing was asked.
     let usage = if questions.is_empty() { Usage::default() } else { model.usage() };
     Ok(Judgement { verdicts, items, sums, truncations, usage, cancelled, failure })
+}
+
+/// The questions about the texts of a request.
+fn inquiry<'a>(request: &'a Request, questions: &[Question<'a>]) -> Inquiry<'a> {
+    let texts = [Field::prompt(request.prompt.as_str()), Field::response(request.response.as_str())];
+    Inquiry {
+        aim: Aim::Rate,
+        fields: texts.into_iter().chain(request.reference().map(Field::reference)).collect(),
+        questions: questions.to_vec(),
+        wording: request.wording,
+    }
 }
 
 /// Turns answers into verdicts as they come.
@@ -304,7 +317,7 @@ impl Watch for Scoring<'_> {
 
     fn answered(&mut self, branch: usize, answer: &Answer) {
         let Some(question) = self.questions.get(branch) else { return };
-        let verdict = from_answer(&question.rubric, question.may_not_apply(), answer, self.truncated);
+        let verdict = question.verdict(answer, self.truncated);
         if let Some(rubric) = self.request.rubrics.get(branch) {
             let verdict = RubricVerdict::new(rubric, verdict);
             self.observer.verdict(branch, &verdict);

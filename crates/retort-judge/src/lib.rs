@@ -2,7 +2,7 @@
 //!
 //! The steps of [`judge`]:
 //! 1. What code can verify of a checklist is verified, and never asked of the model ([`Decision::Code`]).
-//! 2. `prompt`: the texts become a shared prefix and one branch per question (a rubric, or an item of the checklist);
+//! 2. [`Inquiry`]: the texts become a shared prefix and one branch per question (a rubric, or an item of the checklist);
 //!    what is too long for the model's context is cut in its middle, and said so ([`Truncation`]).
 //! 3. The model answers the tree with the probability of every option of every scale.
 //! 4. `verdict`: probabilities become a [`Verdict`], scored or with the reason why not.
@@ -14,6 +14,7 @@
 #![deny(missing_docs)]
 
 mod annotate;
+mod inquiry;
 mod item;
 mod judge;
 mod prompt;
@@ -28,9 +29,11 @@ pub use annotate::{
     AnnotationRecord, AnnotationRequest, Chance, DEFAULT_ORDERS, Distribution, MAX_ORDERS, ModelAnnotation,
     ModelPart, SECOND_DOMAIN_SHARE, annotate,
 };
+pub use inquiry::{Aim, Inquiry, InquiryPlan};
 pub use item::{ChecklistSums, Decision, ItemVerdict};
 pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, Wording, judge};
-pub use prompt::{TextRole, Truncation};
+pub use prompt::{Field, TextRole, Truncation};
+pub use question::Question;
 pub use record::{
     AdapterIdentity, ChecklistRecord, InputHashes, ModelIdentity, Record, RunContext, Timings, sha256_hex,
 };

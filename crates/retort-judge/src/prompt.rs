@@ -1,21 +1,16 @@
-//! What the model reads: the texts first, then the questions.
+//! The texts of people in a prompt: fenced, and cut where they are too long for the model.
 
-use retort_lm::{Branch, LanguageModel, LmError, PromptTree, Segments};
+use std::borrow::Cow;
+
+use retort_lm::{Branch, LmError, Segments, TextModel};
 use serde::{Deserialize, Serialize};
-
-use crate::Request;
-use crate::question::Question;
-
-/// Who the model is to be.
-const SYSTEM: &str = "You are a strict and fair judge of written answers. You read an instruction and the \
-                      response that somebody gave to it, and you rate the response on one criterion.";
 
 /// Stands where a text was cut.
 const CUT: &str = "\n[... the middle of this text was left out ...]\n";
 
 /// Which of the texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub enum TextRole {
     /// The instruction.
     Prompt,
@@ -23,15 +18,70 @@ pub enum TextRole {
     Response,
     /// The reference answer.
     Reference,
+    /// Another text, by the name of its field in a task.
+    Named(String),
 }
 
-impl TextRole {
-    fn heading(self) -> &'static str {
-        match self {
-            Self::Prompt => "Instruction",
-            Self::Response => "Response",
-            Self::Reference => "Reference answer",
+impl From<String> for TextRole {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "prompt" => Self::Prompt,
+            "response" => Self::Response,
+            "reference" => Self::Reference,
+            _ => Self::Named(name),
         }
+    }
+}
+
+impl From<TextRole> for String {
+    fn from(role: TextRole) -> Self {
+        match role {
+            TextRole::Prompt => "prompt".into(),
+            TextRole::Response => "response".into(),
+            TextRole::Reference => "reference".into(),
+            TextRole::Named(name) => name,
+        }
+    }
+}
+
+/// A text of people's, and what stands above it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// Which text it is, for [`Truncation`].
+    pub role: TextRole,
+    /// What stands above it: text of ours, never of people's.
+    pub heading: Cow<'a, str>,
+    /// The text.
+    pub text: Cow<'a, str>,
+}
+
+impl<'a> Field<'a> {
+    /// The instruction.
+    #[must_use]
+    pub fn prompt(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { role: TextRole::Prompt, heading: "Instruction".into(), text: text.into() }
+    }
+
+    /// The response that is judged.
+    #[must_use]
+    pub fn response(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { role: TextRole::Response, heading: "Response".into(), text: text.into() }
+    }
+
+    /// The reference answer.
+    #[must_use]
+    pub fn reference(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { role: TextRole::Reference, heading: "Reference answer".into(), text: text.into() }
+    }
+
+    /// A text of a task's own.
+    #[must_use]
+    pub fn named(
+        name: impl Into<String>,
+        heading: impl Into<Cow<'a, str>>,
+        text: impl Into<Cow<'a, str>>,
+    ) -> Self {
+        Self { role: TextRole::from(name.into()), heading: heading.into(), text: text.into() }
     }
 }
 
@@ -48,7 +98,7 @@ pub struct Truncation {
 
 /// One text and what is left of it.
 struct Body<'a> {
-    role: TextRole,
+    field: &'a Field<'a>,
     text: &'a str,
     tokens: usize,
     /// Head and tail, where the middle was cut.
@@ -58,33 +108,8 @@ struct Body<'a> {
 /// The token that a model may put before all text, which counting a text does not count.
 const BEGIN: usize = 1;
 
-/// The prompt tree of a request with these questions, and what had to be cut for it.
-pub(crate) fn plan<M: LanguageModel>(
-    model: &M,
-    request: &Request,
-    questions: &[Question<'_>],
-) -> Result<(PromptTree, Vec<Truncation>), LmError> {
-    let turn = model.turn(Some(&Segments::new().template(SYSTEM)))?;
-    let offer = common_offer(questions);
-    let branches: Vec<Branch> =
-        questions.iter().map(|question| question.branch(request.wording, &turn, offer.is_none())).collect();
-    let layout = Layout {
-        open: &turn.open,
-        texts: vec![
-            (TextRole::Prompt, Some(request.prompt.as_str())),
-            (TextRole::Response, Some(request.response.as_str())),
-            (TextRole::Reference, request.reference()),
-        ],
-        close: Segments::new()
-            .template("Rate the response above on the criterion below. ")
-            .user(offer.unwrap_or_default()),
-    };
-    let (prefix, truncations) = layout.fit(model, longest(model, &branches)?)?;
-    Ok((PromptTree { prefix, branches }, truncations))
-}
-
 /// Tokens of the longest branch with the longest of its answers.
-pub(crate) fn longest<M: LanguageModel>(model: &M, branches: &[Branch]) -> Result<usize, LmError> {
+pub(crate) fn longest<M: TextModel>(model: &M, branches: &[Branch]) -> Result<usize, LmError> {
     let mut longest = 0;
     for branch in branches {
         let options = &branch.readout.options;
@@ -101,41 +126,42 @@ pub(crate) fn longest<M: LanguageModel>(model: &M, branches: &[Branch]) -> Resul
 pub(crate) struct Layout<'a> {
     /// What stands before the first text.
     pub(crate) open: &'a Segments,
-    /// The texts in their order; those that are absent are left out.
-    pub(crate) texts: Vec<(TextRole, Option<&'a str>)>,
+    /// The texts in their order.
+    pub(crate) texts: &'a [Field<'a>],
     /// What stands behind the last.
     pub(crate) close: Segments,
 }
 
-impl Layout<'_> {
-    /// The prompt, such that it and `behind` further tokens fit the model's context, and what was cut for that.
+impl<'a> Layout<'a> {
+    /// The prompt from the first text on, such that it fits the model's context with what opens it and `behind` further
+    /// tokens; and what was cut for that.
     ///
     /// # Errors
     /// [`LmError::TooLong`] where too little of a text would be left.
-    pub(crate) fn fit<M: LanguageModel>(
+    pub(crate) fn fit<M: TextModel>(
         &self,
         model: &M,
         behind: usize,
     ) -> Result<(Segments, Vec<Truncation>), LmError> {
         let mut bodies = Vec::new();
-        for &(role, text) in &self.texts {
-            if let Some(text) = text {
-                let tokens = model.count_tokens(&Segments::new().user(text))?;
-                bodies.push(Body { role, text, tokens, cut: None });
-            }
+        for field in self.texts {
+            let text = field.text.as_ref();
+            let tokens = model.count_tokens(&Segments::new().user(text))?;
+            bodies.push(Body { field, text, tokens, cut: None });
         }
-        let fence = fence(&bodies);
+        let fence = fence(self.texts);
         let context = model.context_length();
+        let count = |text: &Segments| model.count_tokens(&self.open.clone().then(text));
         let whole = self.with(&bodies, &fence);
-        let needed = BEGIN + model.count_tokens(&whole)? + behind;
+        let needed = BEGIN + count(&whole)? + behind;
         if needed <= context {
             return Ok((whole, Vec::new()));
         }
         // What stands around the texts when each of them is cut: never less than what stands there in the end. A
         // letter stands for each piece of a text, since pieces that touch would be tokenized as one.
-        let short = |body: &Body<'_>| Body { role: body.role, text: "", tokens: 0, cut: Some(("x", "x")) };
+        let short = |body: &Body<'a>| Body { field: body.field, text: "", tokens: 0, cut: Some(("x", "x")) };
         let frame = self.with(&bodies.iter().map(short).collect::<Vec<_>>(), &fence);
-        let room = context.saturating_sub(BEGIN + model.count_tokens(&frame)? + behind);
+        let room = context.saturating_sub(BEGIN + count(&frame)? + behind);
         let Some(truncations) = fit(model, &mut bodies, room)? else {
             return Err(LmError::TooLong { tokens: needed, context });
         };
@@ -143,9 +169,9 @@ impl Layout<'_> {
     }
 
     fn with(&self, bodies: &[Body<'_>], fence: &str) -> Segments {
-        let mut text = self.open.clone();
+        let mut text = Segments::new();
         for body in bodies {
-            text = text.template(format!("{}:\n{fence}\n", body.role.heading()));
+            text = text.template(format!("{}:\n{fence}\n", body.field.heading));
             text = match body.cut {
                 None => text.user(body.text),
                 Some((head, tail)) => text.user(head).template(CUT).user(tail),
@@ -158,16 +184,10 @@ impl Layout<'_> {
 
 /// A fence that no text contains, so that no text can end itself: one quotation mark longer than the
 /// longest run of them in any text, and at least three.
-fn fence(bodies: &[Body<'_>]) -> String {
+fn fence(texts: &[Field<'_>]) -> String {
     let longest =
-        bodies.iter().flat_map(|body| body.text.split(|c| c != '"').map(str::len)).max().unwrap_or(0);
+        texts.iter().flat_map(|field| field.text.split(|c| c != '"').map(str::len)).max().unwrap_or(0);
     "\"".repeat(3.max(longest + 1))
-}
-
-/// The offer that all questions share, if they do: then it is read once.
-fn common_offer(questions: &[Question<'_>]) -> Option<String> {
-    let first = questions.first()?.offer();
-    questions.iter().all(|question| question.offer() == first).then_some(first)
 }
 
 /// Cuts the longest texts until all together have at most `room` tokens.
@@ -175,7 +195,7 @@ fn common_offer(questions: &[Question<'_>]) -> Option<String> {
 /// Every text may have the same number of tokens; what a short text leaves of its share goes to the others
 /// (water-filling), so that a long response never pushes the instruction out, nor the reverse. `None` where
 /// too little of a text would be left.
-fn fit<M: LanguageModel>(
+fn fit<M: TextModel>(
     model: &M,
     bodies: &mut [Body<'_>],
     room: usize,
@@ -191,7 +211,7 @@ fn fit<M: LanguageModel>(
         let (head, tail) = head_and_tail(model, body.text, level)?;
         body.cut = Some((head, tail));
         truncations.push(Truncation {
-            text: body.role,
+            text: body.field.role.clone(),
             kept_characters: head.chars().count() + tail.chars().count(),
             total_characters: body.text.chars().count(),
         });
@@ -217,7 +237,7 @@ fn water_level(shares: &[usize], room: usize) -> usize {
 const MIN_SHARE: usize = 32;
 
 /// The longest head and tail of about equal length that together have at most `tokens` tokens.
-fn head_and_tail<'a, M: LanguageModel>(
+fn head_and_tail<'a, M: TextModel>(
     model: &M,
     text: &'a str,
     tokens: usize,
@@ -259,8 +279,7 @@ mod tests {
     #[test]
     fn the_fence_is_longer_than_any_run_of_quotes() {
         let fence_of = |texts: &[&'static str]| {
-            let body = |text: &&'static str| Body { role: TextRole::Prompt, text, tokens: 0, cut: None };
-            fence(&texts.iter().map(body).collect::<Vec<_>>())
+            fence(&texts.iter().map(|&text| Field::prompt(text)).collect::<Vec<_>>())
         };
         assert_eq!(fence_of(&["a", "\"b\""]), "\"\"\"");
         assert_eq!(fence_of(&["a\"\"", ""]), "\"\"\"");

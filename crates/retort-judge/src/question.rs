@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use retort_checklist::{AnswerForm, Item};
-use retort_lm::{AnswerOption, Branch, Readout, Segments, Turn};
+use retort_lm::{Answer, AnswerOption, Branch, Readout, Segments, Turn};
 use retort_rubric::{Rubric, RubricOption};
 
-use crate::Wording;
+use crate::verdict::from_answer;
+use crate::{Verdict, Wording};
 
 /// What is answered where the question does not arise. One token in the vocabularies of the models that we know, where
 /// "N/A" has three, each of which would cost every question a row.
@@ -15,19 +16,68 @@ pub(crate) const NOT_APPLICABLE: &str = "NA";
 /// What the model is asked, and what it may answer. The offer that it reads and the options whose probabilities are
 /// read come from the one list [`labels`](Self::labels) (P11).
 #[derive(Debug, Clone)]
-pub(crate) struct Question<'a> {
+pub struct Question<'a> {
     /// The criterion and its scale.
     pub(crate) rubric: Cow<'a, Rubric>,
     /// When the question does not arise, as a sentence; `None` where it always does.
     not_applicable: Option<String>,
-    cue: &'static str,
-    is_item: bool,
+    form: Form,
+}
+
+/// How a question is put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// What does the response deserve?
+    Rating,
+    /// Is it so?
+    Item { yes_no: bool },
+    /// Whatever a task asks, in its own words.
+    Task,
+}
+
+impl Form {
+    /// What the model's answer begins with.
+    fn cue(self) -> &'static str {
+        match self {
+            Self::Rating | Self::Item { yes_no: false } => "Score:",
+            Self::Item { yes_no: true } | Self::Task => "Answer:",
+        }
+    }
+
+    /// The last line of the question.
+    fn last(self) -> &'static str {
+        match self {
+            Self::Item { yes_no: true } | Self::Task => "What is the answer?",
+            Self::Rating | Self::Item { yes_no: false } => "What does the response deserve?",
+        }
+    }
 }
 
 impl<'a> Question<'a> {
-    pub(crate) fn of_rubric(rubric: &'a Rubric) -> Self {
+    /// What the response deserves by a rubric.
+    #[must_use]
+    pub fn of_rubric(rubric: &'a Rubric) -> Self {
         let not_applicable = rubric.not_applicable.clone();
-        Self { rubric: Cow::Borrowed(rubric), not_applicable, cue: "Score:", is_item: false }
+        Self { rubric: Cow::Borrowed(rubric), not_applicable, form: Form::Rating }
+    }
+
+    /// What a task asks: the rubric's criterion is the task's instructions, its options are what may be answered.
+    #[must_use]
+    pub fn of_task(rubric: &'a Rubric) -> Self {
+        let not_applicable = rubric.not_applicable.clone();
+        Self { rubric: Cow::Borrowed(rubric), not_applicable, form: Form::Task }
+    }
+
+    /// The rubric that it asks by.
+    #[must_use]
+    pub fn rubric(&self) -> &Rubric {
+        &self.rubric
+    }
+
+    /// The verdict that the model's answer to this question comes to; `truncated` says whether a text was cut.
+    #[must_use]
+    pub fn verdict(&self, answer: &Answer, truncated: bool) -> Verdict {
+        from_answer(&self.rubric, self.may_not_apply(), answer, truncated)
     }
 
     /// Yes and no are worth 1 and 0; 1 to 5 themselves.
@@ -38,18 +88,15 @@ impl<'a> Question<'a> {
             description: description.map(str::to_owned),
             examples: Vec::new(),
         };
-        let (options, cue) = match item.answer {
-            AnswerForm::YesNo => (vec![option("no", 0.0, None), option("yes", 1.0, None)], "Answer:"),
-            AnswerForm::OneToFive => (
-                vec![
-                    option("1", 1.0, Some("Not at all.")),
-                    option("2", 2.0, Some("Hardly; much less than the reference answer does.")),
-                    option("3", 3.0, Some("In part.")),
-                    option("4", 4.0, Some("For the most part; nearly as well as the reference answer.")),
-                    option("5", 5.0, Some("Fully; as well as the reference answer, or better.")),
-                ],
-                "Score:",
-            ),
+        let options = match item.answer {
+            AnswerForm::YesNo => vec![option("no", 0.0, None), option("yes", 1.0, None)],
+            AnswerForm::OneToFive => vec![
+                option("1", 1.0, Some("Not at all.")),
+                option("2", 2.0, Some("Hardly; much less than the reference answer does.")),
+                option("3", 3.0, Some("In part.")),
+                option("4", 4.0, Some("For the most part; nearly as well as the reference answer.")),
+                option("5", 5.0, Some("Fully; as well as the reference answer, or better.")),
+            ],
         };
         let rubric = Rubric {
             id: item.id.clone(),
@@ -63,7 +110,8 @@ impl<'a> Question<'a> {
         };
         let not_applicable =
             item.condition.as_ref().map(|condition| format!("It does not hold that {condition}."));
-        Self { rubric: Cow::Owned(rubric), not_applicable, cue, is_item: true }
+        let form = Form::Item { yes_no: item.answer == AnswerForm::YesNo };
+        Self { rubric: Cow::Owned(rubric), not_applicable, form }
     }
 
     /// Whether [`NOT_APPLICABLE`] is offered, behind the options of the scale.
@@ -89,17 +137,18 @@ impl<'a> Question<'a> {
         if with_offer {
             text = text.user(self.offer());
         }
-        text = text.user(self.text(wording)).then(&turn.close).template(self.cue);
+        text = text.user(self.text(wording)).then(&turn.close).template(self.form.cue());
         Branch { text, readout: Readout::options(self.labels().map(AnswerOption::new).collect()) }
     }
 
     fn text(&self, wording: Wording) -> String {
         let rubric = &self.rubric;
-        let mut text = match (wording, self.is_item) {
-            (Wording::Full, false) => {
+        let mut text = match (wording, self.form) {
+            (Wording::Full, Form::Rating) => {
                 format!("Criterion: {}. {}\n", rubric.name.trim_end_matches('.'), rubric.criterion)
             }
-            (Wording::Full, true) => format!("Criterion: {}\n", rubric.criterion),
+            (Wording::Full, Form::Item { .. }) => format!("Criterion: {}\n", rubric.criterion),
+            (Wording::Full, Form::Task) => format!("{}\n", rubric.criterion),
             (Wording::Short, _) => {
                 format!("{} ", rubric.question.as_deref().unwrap_or(&rubric.criterion))
             }
@@ -116,15 +165,12 @@ impl<'a> Question<'a> {
         }
         // A model that reads the short question was trained on the rubric and knows when it does not apply; of an item's
         // condition it knows nothing.
-        if let Some(when) = self.not_applicable.as_ref().filter(|_| wording == Wording::Full || self.is_item)
-        {
+        let says_when = wording == Wording::Full || matches!(self.form, Form::Item { .. });
+        if let Some(when) = self.not_applicable.as_ref().filter(|_| says_when) {
             text.push_str(&format!("{NOT_APPLICABLE}: {when}"));
             text.push(if wording == Wording::Full { '\n' } else { ' ' });
         }
-        text.push_str(match (self.cue, self.is_item) {
-            ("Answer:", true) => "What is the answer?",
-            _ => "What does the response deserve?",
-        });
+        text.push_str(self.form.last());
         text
     }
 }

@@ -9,7 +9,7 @@ use retort_lm::{Flow, LanguageModel, Limits, LmError, Segments, Watch};
 use retort_rubric::{Rubric, Skill, builtin};
 
 use crate::JudgeError;
-use crate::prompt::{Layout, TextRole, Truncation};
+use crate::prompt::{Field, Layout, Truncation};
 
 const SYSTEM: &str = "You write checklists. You read an instruction and say in short questions what a good response \
                       to it must do.";
@@ -124,12 +124,15 @@ async fn write_all<M: LanguageModel>(
     for (nth, &skill) in request.skills.iter().enumerate() {
         let Some(rubric) = builtin().iter().find(|rubric| rubric.id == skill.id()) else { continue };
         let reference = request.reference.as_deref().filter(|text| !text.trim().is_empty());
+        let texts: Vec<Field<'_>> =
+            std::iter::once(Field::prompt(&request.prompt)).chain(reference.map(Field::reference)).collect();
         let layout = Layout {
             open: &turn.open,
-            texts: vec![(TextRole::Prompt, Some(&request.prompt)), (TextRole::Reference, reference)],
+            texts: &texts,
             close: Segments::new().template(task(rubric, per_skill)).then(&turn.close),
         };
-        let (mut prompt, truncations) = layout.fit(model, per_skill * (QUESTION_TOKENS + 8))?;
+        let (context, truncations) = layout.fit(model, per_skill * (QUESTION_TOKENS + 8))?;
+        let mut prompt = turn.open.clone().then(&context);
         if nth == 0 {
             written.truncations = truncations;
         }

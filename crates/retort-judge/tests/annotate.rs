@@ -18,7 +18,7 @@ use retort_judge::{
 };
 use retort_lm::{
     Answer, BackendKind, Branch, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree,
-    Segment, Segments, Turn, Usage, Watch,
+    Segment, Segments, TextModel, Turn, Usage, Watch,
 };
 use retort_rubric::{Annotator, Difficulty, DifficultyVariant, Domain, Skill};
 
@@ -41,6 +41,24 @@ fn offered(branch: &Branch) -> (Vec<String>, Vec<String>) {
     (lines, labels)
 }
 
+impl<F: Fn(&str, usize) -> f64> TextModel for Reader<F> {
+    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
+        self.inner.count_tokens(text)
+    }
+
+    fn context_length(&self) -> usize {
+        self.inner.context_length()
+    }
+
+    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
+        self.inner.turn(system)
+    }
+
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        self.inner.exchange()
+    }
+}
+
 impl<F: Fn(&str, usize) -> f64> LanguageModel for Reader<F> {
     async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError> {
         for branch in &tree.branches {
@@ -61,22 +79,6 @@ impl<F: Fn(&str, usize) -> f64> LanguageModel for Reader<F> {
 
     async fn generate(&mut self, a: &Segments, b: &Limits, c: &mut dyn Watch) -> Result<Generated, LmError> {
         self.inner.generate(a, b, c).await
-    }
-
-    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
-        self.inner.count_tokens(text)
-    }
-
-    fn context_length(&self) -> usize {
-        self.inner.context_length()
-    }
-
-    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
-        self.inner.turn(system)
-    }
-
-    fn exchange(&self) -> Result<Exchange, LmError> {
-        self.inner.exchange()
     }
 
     fn usage(&self) -> Usage {

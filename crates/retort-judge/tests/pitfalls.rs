@@ -20,7 +20,7 @@ use retort_lm::gguf::Gguf;
 use retort_lm::tiny::{self, Shape};
 use retort_lm::{
     Answer, AnswerOption, BackendKind, Exchange, Flow, Generated, LanguageModel, Limits, LmError,
-    MemorySource, Model, NoWatch, PromptTree, Segment, Segments, Turn, Usage, Watch,
+    MemorySource, Model, NoWatch, PromptTree, Segment, Segments, TextModel, Turn, Usage, Watch,
 };
 use retort_rubric::{Rubric, RubricOption, builtin};
 
@@ -35,6 +35,28 @@ struct Fixed {
 impl Fixed {
     fn new(probabilities: &[f64]) -> Self {
         Self { probabilities: probabilities.to_vec(), asked: Vec::new() }
+    }
+}
+
+impl TextModel for Fixed {
+    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
+        Ok(text.pieces().iter().map(|(Segment::Template(text) | Segment::User(text))| text.len()).sum())
+    }
+
+    fn context_length(&self) -> usize {
+        1_000_000
+    }
+
+    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
+        let open = Segments::new().template("<|im_start|>system\n").then(system.unwrap());
+        Ok(Turn {
+            open: open.template("<|im_end|>\n<|im_start|>user\n"),
+            close: Segments::new().template(CLOSE),
+        })
+    }
+
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        Err(LmError::Template { problem: "no exchange is expected".into() })
     }
 }
 
@@ -62,26 +84,6 @@ impl LanguageModel for Fixed {
 
     async fn generate(&mut self, _: &Segments, _: &Limits, _: &mut dyn Watch) -> Result<Generated, LmError> {
         panic!("a verdict was to be read from text")
-    }
-
-    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
-        Ok(text.pieces().iter().map(|(Segment::Template(text) | Segment::User(text))| text.len()).sum())
-    }
-
-    fn context_length(&self) -> usize {
-        1_000_000
-    }
-
-    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
-        let open = Segments::new().template("<|im_start|>system\n").then(system.unwrap());
-        Ok(Turn {
-            open: open.template("<|im_end|>\n<|im_start|>user\n"),
-            close: Segments::new().template(CLOSE),
-        })
-    }
-
-    fn exchange(&self) -> Result<Exchange, LmError> {
-        Err(LmError::Template { problem: "no exchange is expected".into() })
     }
 
     fn usage(&self) -> Usage {
@@ -363,16 +365,7 @@ impl Noting {
     }
 }
 
-impl LanguageModel for Noting {
-    async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError> {
-        self.asked = Some(tree.clone());
-        self.model.answer(tree, watch).await
-    }
-
-    async fn generate(&mut self, _: &Segments, _: &Limits, _: &mut dyn Watch) -> Result<Generated, LmError> {
-        panic!("a verdict was to be read from text")
-    }
-
+impl TextModel for Noting {
     fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
         self.model.count_tokens(text)
     }
@@ -387,6 +380,17 @@ impl LanguageModel for Noting {
 
     fn exchange(&self) -> Result<Exchange, LmError> {
         self.model.exchange()
+    }
+}
+
+impl LanguageModel for Noting {
+    async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError> {
+        self.asked = Some(tree.clone());
+        self.model.answer(tree, watch).await
+    }
+
+    async fn generate(&mut self, _: &Segments, _: &Limits, _: &mut dyn Watch) -> Result<Generated, LmError> {
+        panic!("a verdict was to be read from text")
     }
 
     fn usage(&self) -> Usage {

@@ -15,9 +15,7 @@ use retort_lm::backend::{Backend, Batch, StateSum, Step, View};
 use retort_lm::config::Config;
 use retort_lm::gguf::Gguf;
 use retort_lm::tiny::{self, Shape};
-use retort_lm::{
-    Adapter, BackendKind, Flow, LanguageModel, LmError, MemorySource, Model, Segments, reference,
-};
+use retort_lm::{Adapter, BackendKind, Flow, LmError, MemorySource, Model, Segments, TextModel, reference};
 
 /// The f64 reference as a backend: it computes everything since the beginning anew at each step.
 struct Twin {

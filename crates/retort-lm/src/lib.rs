@@ -37,7 +37,7 @@ pub use error::LmError;
 pub use load::{
     AnyBackend, BackendChoice, BackendKind, LoadOptions, LoadProgress, LoadStage, Placement, load,
 };
-pub use model::Model;
+pub use model::{Model, TextParts};
 #[cfg(not(target_arch = "wasm32"))]
 pub use source::FileSource;
 pub use source::{ByteSource, JoinedSource, MemorySource};

@@ -12,7 +12,7 @@ use crate::template::ChatTemplate;
 use crate::tokenizer::Tokenizer;
 use crate::{
     Answer, ByteSource, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segments,
-    StopReason, Turn, Usage, Watch,
+    StopReason, TextModel, Turn, Usage, Watch,
 };
 
 /// A language model that runs on a backend.
@@ -35,6 +35,51 @@ pub(crate) struct Parts {
     tokenizer: Tokenizer,
     template: ChatTemplate,
     head: Option<HeadWeights>,
+}
+
+/// How a file's model reads text, without its weights: tokenizer, chat template and context.
+pub struct TextParts {
+    tokenizer: Tokenizer,
+    template: ChatTemplate,
+    context: usize,
+}
+
+impl TextParts {
+    /// Reads the header of a model's file.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the header, the tokenizer or the template.
+    pub fn read(source: &mut dyn ByteSource) -> Result<Self, LmError> {
+        let gguf = Gguf::read(source)?;
+        let config = Config::read(&gguf, source)?;
+        let tokenizer = Tokenizer::read(&gguf, config.vocabulary)?;
+        let template = ChatTemplate::read(&gguf, &tokenizer)?;
+        Ok(Self { tokenizer, template, context: config.context })
+    }
+
+    /// Its tokenizer.
+    #[must_use]
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+}
+
+impl TextModel for TextParts {
+    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
+        Ok(self.tokenizer.encode(text)?.len())
+    }
+
+    fn context_length(&self) -> usize {
+        self.context
+    }
+
+    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
+        self.template.turn(system)
+    }
+
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        self.template.exchange()
+    }
 }
 
 impl Parts {
@@ -255,6 +300,24 @@ fn add(sums: &mut [f32], more: &[f32]) {
     sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }
 
+impl<B: Backend> TextModel for Model<B> {
+    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
+        Ok(self.tokenizer.encode(text)?.len())
+    }
+
+    fn context_length(&self) -> usize {
+        self.config.context
+    }
+
+    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
+        self.template.turn(system)
+    }
+
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        self.template.exchange()
+    }
+}
+
 impl<B: Backend> LanguageModel for Model<B> {
     async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError> {
         self.usage = Usage::default();
@@ -332,22 +395,6 @@ impl<B: Backend> LanguageModel for Model<B> {
             meter.watch.text(&piece);
         }
         Ok(generated)
-    }
-
-    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
-        Ok(self.tokenizer.encode(text)?.len())
-    }
-
-    fn context_length(&self) -> usize {
-        self.config.context
-    }
-
-    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
-        self.template.turn(system)
-    }
-
-    fn exchange(&self) -> Result<Exchange, LmError> {
-        self.template.exchange()
     }
 
     fn own_head(&self) -> Option<&Head> {

@@ -196,29 +196,9 @@ pub struct Usage {
     pub reused: usize,
 }
 
-/// A language model as the crates above see it: text in, probabilities out.
-///
-/// Futures need not be `Send`: in a browser nothing is.
-#[expect(async_fn_in_trait, reason = "used through generics on one thread; no Send bound is wanted")]
-pub trait LanguageModel {
-    /// For each branch what its readout asks for.
-    ///
-    /// # Errors
-    /// [`LmError::TooLong`] before anything is computed; [`LmError::Cancelled`] when `watch` stops it
-    /// (answers already reported through `watch` stand); otherwise whatever stopped the computation.
-    async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError>;
-
-    /// Text, piece by piece to [`Watch::text`], until the model's own stop token, a limit, or that says stop.
-    ///
-    /// # Errors
-    /// As for [`answer`](Self::answer); where [`Watch::progress`] stops it, the pieces already given stand.
-    async fn generate(
-        &mut self,
-        prompt: &Segments,
-        limits: &Limits,
-        watch: &mut dyn Watch,
-    ) -> Result<Generated, LmError>;
-
+/// How a model reads text: what its prompts look like and how long they are. No weights are needed for it
+/// ([`TextParts`](crate::TextParts)), so prompts can be made, counted and written to files without loading a model.
+pub trait TextModel {
     /// How many tokens this text is.
     ///
     /// # Errors
@@ -239,6 +219,30 @@ pub trait LanguageModel {
     /// # Errors
     /// [`LmError::Template`] if the model's own template fails.
     fn exchange(&self) -> Result<Exchange, LmError>;
+}
+
+/// A language model as the crates above see it: text in, probabilities out.
+///
+/// Futures need not be `Send`: in a browser nothing is.
+#[expect(async_fn_in_trait, reason = "used through generics on one thread; no Send bound is wanted")]
+pub trait LanguageModel: TextModel {
+    /// For each branch what its readout asks for.
+    ///
+    /// # Errors
+    /// [`LmError::TooLong`] before anything is computed; [`LmError::Cancelled`] when `watch` stops it
+    /// (answers already reported through `watch` stand); otherwise whatever stopped the computation.
+    async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError>;
+
+    /// Text, piece by piece to [`Watch::text`], until the model's own stop token, a limit, or that says stop.
+    ///
+    /// # Errors
+    /// As for [`answer`](Self::answer); where [`Watch::progress`] stops it, the pieces already given stand.
+    async fn generate(
+        &mut self,
+        prompt: &Segments,
+        limits: &Limits,
+        watch: &mut dyn Watch,
+    ) -> Result<Generated, LmError>;
 
     /// The file's own classification or rank head, if it has one ([`Readout::head`]).
     fn own_head(&self) -> Option<&Head> {

@@ -4,8 +4,8 @@ use std::error::Error;
 
 use retort_judge::{NoObserver, Request, Wording, judge};
 use retort_lm::{
-    Answer, Exchange, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments, Turn, Usage,
-    Watch,
+    Answer, Exchange, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments, TextModel,
+    Turn, Usage, Watch,
 };
 use retort_rubric::Rubric;
 use serde_json::{Value, json};
@@ -108,16 +108,7 @@ struct Listener<'a, M> {
     tree: Option<PromptTree>,
 }
 
-impl<M: LanguageModel> LanguageModel for Listener<'_, M> {
-    async fn answer(&mut self, tree: &PromptTree, _: &mut dyn Watch) -> Result<Vec<Answer>, LmError> {
-        self.tree = Some(tree.clone());
-        Err(LmError::Cancelled)
-    }
-
-    async fn generate(&mut self, _: &Segments, _: &Limits, _: &mut dyn Watch) -> Result<Generated, LmError> {
-        Err(LmError::Cancelled)
-    }
-
+impl<M: LanguageModel> TextModel for Listener<'_, M> {
     fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
         self.model.count_tokens(text)
     }
@@ -132,6 +123,17 @@ impl<M: LanguageModel> LanguageModel for Listener<'_, M> {
 
     fn exchange(&self) -> Result<Exchange, LmError> {
         self.model.exchange()
+    }
+}
+
+impl<M: LanguageModel> LanguageModel for Listener<'_, M> {
+    async fn answer(&mut self, tree: &PromptTree, _: &mut dyn Watch) -> Result<Vec<Answer>, LmError> {
+        self.tree = Some(tree.clone());
+        Err(LmError::Cancelled)
+    }
+
+    async fn generate(&mut self, _: &Segments, _: &Limits, _: &mut dyn Watch) -> Result<Generated, LmError> {
+        Err(LmError::Cancelled)
     }
 
     fn usage(&self) -> Usage {

@@ -65,6 +65,31 @@ impl Fake {
     }
 }
 
+impl TextModel for Fake {
+    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
+        let counts =
+            text.pieces().iter().map(|(Segment::Template(text) | Segment::User(text))| (self.count)(text));
+        Ok(counts.sum())
+    }
+
+    fn context_length(&self) -> usize {
+        self.context
+    }
+
+    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
+        let mut open = Segments::new();
+        if let Some(system) = system {
+            open = open.template("<|im_start|>system\n").then(system).template("<|im_end|>\n");
+        }
+        let open = open.template("<|im_start|>user\n");
+        Ok(Turn { open, close: Segments::new().template("<|im_end|>\n<|im_start|>assistant\n") })
+    }
+
+    fn exchange(&self) -> Result<Exchange, LmError> {
+        Err(LmError::Template { problem: "no exchange is expected".into() })
+    }
+}
+
 impl LanguageModel for Fake {
     async fn answer(&mut self, tree: &PromptTree, watch: &mut dyn Watch) -> Result<Vec<Answer>, LmError> {
         self.asked.push(tree.clone());
@@ -118,29 +143,6 @@ impl LanguageModel for Fake {
             }
         }
         Ok(Generated { text, tokens: Vec::new(), stop })
-    }
-
-    fn count_tokens(&self, text: &Segments) -> Result<usize, LmError> {
-        let counts =
-            text.pieces().iter().map(|(Segment::Template(text) | Segment::User(text))| (self.count)(text));
-        Ok(counts.sum())
-    }
-
-    fn context_length(&self) -> usize {
-        self.context
-    }
-
-    fn turn(&self, system: Option<&Segments>) -> Result<Turn, LmError> {
-        let mut open = Segments::new();
-        if let Some(system) = system {
-            open = open.template("<|im_start|>system\n").then(system).template("<|im_end|>\n");
-        }
-        let open = open.template("<|im_start|>user\n");
-        Ok(Turn { open, close: Segments::new().template("<|im_end|>\n<|im_start|>assistant\n") })
-    }
-
-    fn exchange(&self) -> Result<Exchange, LmError> {
-        Err(LmError::Template { problem: "no exchange is expected".into() })
     }
 
     fn usage(&self) -> Usage {

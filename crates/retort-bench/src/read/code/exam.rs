@@ -1,0 +1,5 @@
+//! Sets for examination.
+
+use super::Reader;
+
+pub(super) const READERS: &[(&str, Reader)] = &[];

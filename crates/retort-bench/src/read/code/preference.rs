@@ -1,0 +1,5 @@
+//! Preferences between responses.
+
+use super::Reader;
+
+pub(super) const READERS: &[(&str, Reader)] = &[];

@@ -1,0 +1,5 @@
+//! Summaries, attribution and factuality.
+
+use super::Reader;
+
+pub(super) const READERS: &[(&str, Reader)] = &[];
