@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use retort_lm::{
-    Answer, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments,
+    Answer, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments, TextModel,
     StopReason, Turn, Usage, Watch,
 };
 
