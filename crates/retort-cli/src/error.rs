@@ -86,6 +86,9 @@ pub(crate) enum CliError {
     /// There is no report.
     #[error("{0}")]
     Profile(#[from] crate::profile::ProfileError),
+    /// An exam cannot be held, or its run not be kept.
+    #[error("{0}")]
+    Bench(#[from] crate::bench::BenchError),
     /// Nothing could be compared.
     #[error("{0}")]
     Agree(#[from] crate::agree::AgreeError),

@@ -155,6 +155,16 @@ impl Loaded {
         }
     }
 
+    /// What the model is.
+    pub(crate) fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    /// The GPU or CPU that it runs on.
+    pub(crate) fn device(&self) -> &str {
+        &self.model.backend().placement().device
+    }
+
     /// Why it runs where it runs.
     pub(crate) fn reason(&self) -> &str {
         &self.model.backend().placement().reason

@@ -2,6 +2,7 @@
 
 mod agree;
 mod annotate;
+mod bench;
 mod checklist;
 mod error;
 mod judge;
@@ -41,6 +42,8 @@ enum Command {
     Report(profile::Args),
     /// Measure how well raters agree, or a model with people.
     Agree(agree::Args),
+    /// Examine a judge by public benchmarks of human judgements, and compare runs.
+    Bench(bench::Args),
     /// Check, show and convert rubrics.
     #[command(subcommand)]
     Rubric(rubric::Action),
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Reward(args) => reward::run(&args),
         Command::Report(args) => profile::run(&args),
         Command::Agree(args) => agree::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Rubric(action) => rubric::run(&action),
         Command::Models(action) => models::run(&action),
     };

@@ -42,6 +42,13 @@ pub(crate) fn questions(what: &str, total: u64) -> ProgressBar {
     bar
 }
 
+/// Counts in thousandths of a whole whose unit would say nothing.
+pub(crate) fn share(what: &str) -> ProgressBar {
+    let bar = styled(1000, "{msg} [{bar:30}] {percent}%, {eta} left");
+    bar.set_message(what.to_owned());
+    bar
+}
+
 /// A bar that follows a model's work, and Ctrl-C that stops it.
 pub(crate) struct Watching<'a> {
     pub(crate) bar: ProgressBar,

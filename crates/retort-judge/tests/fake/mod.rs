@@ -5,8 +5,8 @@
 use std::collections::VecDeque;
 
 use retort_lm::{
-    Answer, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments, TextModel,
-    StopReason, Turn, Usage, Watch,
+    Answer, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments,
+    StopReason, TextModel, Turn, Usage, Watch,
 };
 
 /// How many tokens a piece of text is.
