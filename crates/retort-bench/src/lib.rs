@@ -13,6 +13,7 @@ mod exam;
 mod example;
 mod exams;
 pub mod pair;
+pub mod protocol;
 pub mod read;
 pub mod report;
 pub mod run;

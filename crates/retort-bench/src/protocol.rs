@@ -1,0 +1,10 @@
+//! The benchmarks: each of them is an [`Exam`](crate::Exam).
+
+pub mod aggrefact;
+pub mod held_out;
+pub mod pairs;
+pub mod rerank;
+pub mod rewardbench;
+mod shared;
+
+pub use shared::{Gathered, ProtocolError, gather};
