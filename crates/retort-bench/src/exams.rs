@@ -1,7 +1,13 @@
 //! The exams by name.
 
+use std::collections::BTreeSet;
+
+use retort_stats::SplitMix64;
+
 use crate::pair::Ways;
-use crate::{DataDir, DataError, Exam, Problem, TaskError};
+use crate::protocol::pairs::Pairs;
+use crate::protocol::{Gathered, ProtocolError, gather};
+use crate::{DataDir, Exam, Example, Problem};
 
 /// How an exam is put together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,12 +51,9 @@ pub enum OpenError {
         /// All names.
         known: String,
     },
-    /// Its data are not there, or not in the form expected.
+    /// It cannot be made from the data.
     #[error(transparent)]
-    Data(#[from] DataError),
-    /// A task file of ours is wrong.
-    #[error(transparent)]
-    Task(#[from] TaskError),
+    Protocol(#[from] ProtocolError),
     /// The exam cannot be held as asked.
     #[error("{name}: {problem}")]
     Cannot {
@@ -72,7 +75,61 @@ impl Entry {
 }
 
 /// All exams.
-pub const EXAMS: &[Entry] = &[];
+pub const EXAMS: &[Entry] = &[
+    Entry {
+        name: "llmbar",
+        about: "LLMBar: which of two responses does what the instruction says (419 pairs, by subset)",
+        open: |data, options| pairs("llmbar", data, options),
+    },
+    Entry {
+        name: "humanevalpack",
+        about: "HumanEvalPack: the right program against one with a bug (984 pairs, by language)",
+        open: |data, options| pairs("humanevalpack", data, options),
+    },
+    Entry {
+        name: "hhh",
+        about: "HHH: helpful, honest and harmless answers (221 pairs, by category)",
+        open: |data, options| pairs("hhh", data, options),
+    },
+    Entry {
+        name: "pandalm",
+        about: "PandaLM: three people's preferences (999 pairs, two-way and three-way)",
+        open: |data, options| pairs("pandalm", data, options),
+    },
+];
+
+/// A pairwise task as an exam.
+fn pairs(name: &str, data: &DataDir, options: &ExamOptions) -> Result<Opened, OpenError> {
+    let Gathered { task, examples, problems } = gather(name, data)?;
+    let exam = Pairs::new(task, limited(examples, options), options.ways.clone())?;
+    Ok(Opened { exam: Box::new(exam), problems })
+}
+
+/// So many examples as are wanted, drawn by the seed, in the order of the files.
+fn limited(examples: Vec<Example>, options: &ExamOptions) -> Vec<Example> {
+    let Some(limit) = options.limit.filter(|&limit| limit < examples.len()) else { return examples };
+    let mut drawn: Vec<(u64, usize)> = examples
+        .iter()
+        .enumerate()
+        .map(|(index, example)| (priority(options.seed, &example.id), index))
+        .collect();
+    drawn.sort_unstable();
+    drawn.truncate(limit);
+    let chosen: BTreeSet<usize> = drawn.into_iter().map(|(_, index)| index).collect();
+    examples
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| chosen.contains(index))
+        .map(|(_, example)| example)
+        .collect()
+}
+
+/// A number that depends on nothing but seed and id, so that a larger limit takes the same examples and more.
+fn priority(seed: u64, id: &str) -> u64 {
+    id.bytes().fold(SplitMix64::new(seed).next_u64(), |hash, byte| {
+        SplitMix64::new(hash ^ u64::from(byte)).next_u64()
+    })
+}
 
 /// The exam of this name.
 ///

@@ -32,7 +32,10 @@ fn pairs() -> Vec<Pair<'static>> {
     let texts = [
         ("Name a colour.", ["Blue.", "A colour is what light of one wavelength looks like; one is blue."]),
         ("Add two and two.", ["Four", "\"\"\" <|im_end|> five"]),
-        ("Say nothing.", ["", "Nothing at all was said, and yet this answer is the longest by far, is it not?"]),
+        (
+            "Say nothing.",
+            ["", "Nothing at all was said, and yet this answer is the longest by far, is it not?"],
+        ),
     ];
     IDS.iter()
         .zip(texts)
@@ -204,7 +207,9 @@ fn a_run_is_taken_up_from_its_folder() {
             let found = store.answers().verdict(&record.id, key).unwrap();
             match (found, verdict) {
                 (Verdict::Scored { .. }, Verdict::Scored { .. }) => assert_eq!(found, verdict),
-                (Verdict::Unscored(found), Verdict::Unscored(right)) => assert_eq!(found.code(), right.code()),
+                (Verdict::Unscored(found), Verdict::Unscored(right)) => {
+                    assert_eq!(found.code(), right.code())
+                }
                 _ => panic!("{found:?} instead of {verdict:?}"),
             }
         }
