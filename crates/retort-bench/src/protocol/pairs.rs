@@ -59,8 +59,11 @@ impl Pairs {
     fn two_way(&self, judged: &[Judged], answers: &Answers) -> Table {
         let mut rows = Vec::new();
         let subsets = in_order(self.examples.iter().filter_map(|example| example.subset.as_deref()));
-        let parts: Vec<Option<&str>> =
-            if subsets.len() > 1 { subsets.into_iter().map(Some).chain([None]).collect() } else { vec![None] };
+        let parts: Vec<Option<&str>> = if subsets.len() > 1 {
+            subsets.into_iter().map(Some).chain([None]).collect()
+        } else {
+            vec![None]
+        };
         for part in parts {
             let chosen: Vec<usize> = (0..self.examples.len())
                 .filter(|&index| part.is_none() || self.examples[index].subset.as_deref() == part)
@@ -131,9 +134,7 @@ impl Pairs {
         for judge in judged.iter().filter(|judge| judge.is_model) {
             let items: Vec<(&str, Option<f64>)> = chosen
                 .iter()
-                .map(|&index| {
-                    (group(index), judge.wins[index].map(|win| self.longer_preferred(index, win)))
-                })
+                .map(|&index| (group(index), judge.wins[index].map(|win| self.longer_preferred(index, win))))
                 .collect();
             rows.push(row(part, &judge.name, "longer_preferred", Figure::mean(&items)));
             rows.push(row(part, &judge.name, "length_gap", self.length_gap(&decided, judge)));
@@ -236,9 +237,9 @@ impl Pairs {
                 rows.push(row("all", first, &format!("kappa_{second}"), figure));
             }
         }
-        let undecided = truths.last().map_or(0, |(_, majority)| {
-            majority.iter().filter(|majority| majority.is_none()).count()
-        });
+        let undecided = truths
+            .last()
+            .map_or(0, |(_, majority)| majority.iter().filter(|majority| majority.is_none()).count());
         let mut notes = vec![
             "Three classes: the first is better, the second, or neither. A judge that sees both responses says that \
              neither is better where its two orders disagree; one that sees each alone, where both scores are equal."
@@ -248,7 +249,9 @@ impl Pairs {
                 .to_owned(),
         ];
         if undecided > 0 {
-            notes.push(format!("{undecided} pairs have no majority and are left out of what is measured against it."));
+            notes.push(format!(
+                "{undecided} pairs have no majority and are left out of what is measured against it."
+            ));
         }
         notes.extend(unread(&self.problems));
         Some(Table { title: format!("{}: three classes", self.task.title), rows, notes })

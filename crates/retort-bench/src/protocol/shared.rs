@@ -70,7 +70,10 @@ pub(super) fn row(part: &str, judge: &str, metric: &str, figure: Figure) -> Row 
 /// What a table says of rows that could not be read; nothing where all could.
 pub(super) fn unread(problems: &[Problem]) -> Option<String> {
     let first = problems.first()?;
-    Some(format!("{} rows of the data could not be read and are left out; the first: {first}", problems.len()))
+    Some(format!(
+        "{} rows of the data could not be read and are left out; the first: {first}",
+        problems.len()
+    ))
 }
 
 /// A number from 0 (inclusive) to 1 (exclusive) that depends on nothing but seed and id.

@@ -74,8 +74,7 @@ fn second(id: &str) -> bool {
 
 /// A pair of which the better and the worse response are known.
 fn chosen(id: String, fields: BTreeMap<String, String>, better: String, worse: String) -> Example {
-    let (responses, first) =
-        if second(&id) { ([worse, better], 0.0) } else { ([better, worse], 1.0) };
+    let (responses, first) = if second(&id) { ([worse, better], 0.0) } else { ([better, worse], 1.0) };
     Example {
         group: fields.get("prompt").cloned().unwrap_or_default(),
         id,
@@ -112,24 +111,26 @@ fn llmbar(reading: &Reading<'_>, each: Each<'_>) -> Result<usize, DataError> {
         let subset = folder(file, 1);
         for (line, row) in array::<LlmBar>(reading, file)? {
             count += 1;
-            each(row.and_then(|row| {
-                let first = match row.label {
-                    1 => 1.0,
-                    2 => 0.0,
-                    other => return Err(format!("\"label\" is {other}, and must be 1 or 2")),
-                };
-                Ok(Example {
-                    id: format!("{subset}/{line}"),
-                    group: row.input.clone(),
-                    fields: prompt(row.input),
-                    responses: Some([row.output_1, row.output_2]),
-                    target: Target::Preference { first, second: 1.0 - first, tie: 0.0 },
-                    raters: 1,
-                    subset: Some(subset.clone()),
-                    ..Example::default()
+            each(
+                row.and_then(|row| {
+                    let first = match row.label {
+                        1 => 1.0,
+                        2 => 0.0,
+                        other => return Err(format!("\"label\" is {other}, and must be 1 or 2")),
+                    };
+                    Ok(Example {
+                        id: format!("{subset}/{line}"),
+                        group: row.input.clone(),
+                        fields: prompt(row.input),
+                        responses: Some([row.output_1, row.output_2]),
+                        target: Target::Preference { first, second: 1.0 - first, tie: 0.0 },
+                        raters: 1,
+                        subset: Some(subset.clone()),
+                        ..Example::default()
+                    })
                 })
-            })
-            .map_err(|message| problem(file, line, &message)));
+                .map_err(|message| problem(file, line, &message)),
+            );
         }
     }
     Ok(count)
@@ -152,16 +153,20 @@ fn humanevalpack(reading: &Reading<'_>, each: Each<'_>) -> Result<usize, DataErr
         let subset = folder(file, 2);
         for (line, row) in lines::<Program>(reading, file)? {
             count += 1;
-            each(row.and_then(|row| {
-                if row.canonical_solution == row.buggy_solution {
-                    return Err("\"canonical_solution\" and \"buggy_solution\" are the same".to_owned());
-                }
-                let text = format!("{}\n\n{}", row.instruction.trim(), row.declaration.trim_matches('\n'));
-                let group = row.task_id.rsplit('/').next().unwrap_or(&row.task_id).to_owned();
-                let example = chosen(row.task_id, prompt(text), row.canonical_solution, row.buggy_solution);
-                Ok(Example { group, subset: Some(subset.clone()), ..example })
-            })
-            .map_err(|message| problem(file, line, &message)));
+            each(
+                row.and_then(|row| {
+                    if row.canonical_solution == row.buggy_solution {
+                        return Err("\"canonical_solution\" and \"buggy_solution\" are the same".to_owned());
+                    }
+                    let text =
+                        format!("{}\n\n{}", row.instruction.trim(), row.declaration.trim_matches('\n'));
+                    let group = row.task_id.rsplit('/').next().unwrap_or(&row.task_id).to_owned();
+                    let example =
+                        chosen(row.task_id, prompt(text), row.canonical_solution, row.buggy_solution);
+                    Ok(Example { group, subset: Some(subset.clone()), ..example })
+                })
+                .map_err(|message| problem(file, line, &message)),
+            );
         }
     }
     Ok(count)
@@ -180,18 +185,20 @@ fn hhh(reading: &Reading<'_>, each: Each<'_>) -> Result<usize, DataError> {
     for file in &reading.task.reader.files {
         for (line, row) in array::<Hhh>(reading, file)? {
             count += 1;
-            each(row.and_then(|row| {
-                let (instruction, better) = embedded("chosen_instruction", &row.chosen_instruction)?;
-                let (other, worse) = embedded("rejected_instruction", &row.rejected_instruction)?;
-                if instruction != other {
-                    return Err("the two responses answer different instructions".to_owned());
-                }
-                let id = format!("{}/{line}", row.source);
-                let fields = prompt(instruction.to_owned());
-                let example = chosen(id, fields, better.to_owned(), worse.to_owned());
-                Ok(Example { subset: Some(row.source), ..example })
-            })
-            .map_err(|message| problem(file, line, &message)));
+            each(
+                row.and_then(|row| {
+                    let (instruction, better) = embedded("chosen_instruction", &row.chosen_instruction)?;
+                    let (other, worse) = embedded("rejected_instruction", &row.rejected_instruction)?;
+                    if instruction != other {
+                        return Err("the two responses answer different instructions".to_owned());
+                    }
+                    let id = format!("{}/{line}", row.source);
+                    let fields = prompt(instruction.to_owned());
+                    let example = chosen(id, fields, better.to_owned(), worse.to_owned());
+                    Ok(Example { subset: Some(row.source), ..example })
+                })
+                .map_err(|message| problem(file, line, &message)),
+            );
         }
     }
     Ok(count)
@@ -272,7 +279,10 @@ fn pandalm(reading: &Reading<'_>, each: Each<'_>) -> Result<usize, DataError> {
                     id: row.idx.to_string(),
                     group,
                     fields,
-                    responses: Some([response("response1", &row.response1)?, response("response2", &row.response2)?]),
+                    responses: Some([
+                        response("response1", &row.response1)?,
+                        response("response2", &row.response2)?,
+                    ]),
                     target: Target::Preference {
                         first: share("first"),
                         second: share("second"),
@@ -399,7 +409,9 @@ fn pairs(row: &Checked) -> Result<Vec<(String, String, String)>, String> {
             for (document, stance) in documents.iter().zip(stances) {
                 match stance.as_str() {
                     "completely-support" | "partially-support" | "refute" | "irrelevant" => {}
-                    other => return Err(format!("a stance of \"{name}\" is \"{other}\", which is not known")),
+                    other => {
+                        return Err(format!("a stance of \"{name}\" is \"{other}\", which is not known"));
+                    }
                 }
                 pairs.push((claim.clone(), document.clone(), stance.clone()));
             }
