@@ -300,17 +300,13 @@ fn lines(file: &Found, maker: &mut Maker<'_, '_>) -> Result<(), DataError> {
         }
         number += 1;
         maker.row();
-        match serde_json::from_slice::<Json>(&text) {
+        match serde_json::from_slice::<Json>(text.trim_ascii_end()) {
             Ok(value) => maker.make(&At::new(file, number, line, Cells::Json(&value, None))),
             Err(error) => {
                 let column = error.column();
                 let message = error.to_string();
                 let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-                maker.problem(
-                    &file.name,
-                    line,
-                    &format!("it is not JSON at its character {column}: {message}"),
-                );
+                maker.problem(&file.name, line, &format!("it is not JSON at byte {column}: {message}"));
             }
         }
     }
