@@ -316,64 +316,61 @@ fn zip(files: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-#[test]
-fn the_first_sheet_of_a_workbook_is_a_table() {
-    let reader = r#"
+/// A workbook with one sheet of these rows.
+fn workbook(rows: &str) -> Vec<u8> {
+    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let package = "http://schemas.openxmlformats.org/package/2006/relationships";
+    let leads = |kind: &str, to: &str| {
+        format!(
+            "<Relationships xmlns=\"{package}\"><Relationship Id=\"r1\" Type=\"{office}/{kind}\" Target=\"{to}\"/>\
+             </Relationships>"
+        )
+    };
+    let sheets = format!(
+        "<workbook xmlns=\"{main}\" xmlns:r=\"{office}\"><sheets><sheet name=\"s\" sheetId=\"1\" r:id=\"r1\"/></sheets>\
+         </workbook>"
+    );
+    let sheet = format!("<worksheet xmlns=\"{main}\"><sheetData>{rows}</sheetData></worksheet>");
+    zip(&[
+        ("_rels/.rels", &leads("officeDocument", "xl/workbook.xml")),
+        ("xl/workbook.xml", &sheets),
+        ("xl/_rels/workbook.xml.rels", &leads("worksheet", "worksheets/sheet1.xml")),
+        ("xl/worksheets/sheet1.xml", &sheet),
+    ])
+}
+
+/// A cell of text at a place such as `B2`.
+fn text_at(place: &str, text: &str) -> String {
+    format!("<c r=\"{place}\" t=\"inlineStr\"><is><t>{text}</t></is></c>")
+}
+
+/// A cell of a number, or with `t="e"` of an error.
+fn value_at(place: &str, kind: &str, value: &str) -> String {
+    format!("<c r=\"{place}\"{kind}><v>{value}</v></c>")
+}
+
+const WORKBOOK: &str = r#"
 files = ["a.xlsx"]
 fields = { prompt = "q" }
 label = { columns = ["l"], map = { "1" = "yes", "0" = "no" } }
 "#;
-    let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
-    let number = |number: &str| format!("<c><v>{number}</v></c>");
-    let row = |at: usize, cells: &[String]| {
-        let cells: String = cells.iter().map(|cell| cell.replacen("<c", "<c r=\"@\"", 1)).collect();
-        let names = ["A", "B", "C"];
-        let cells = names.iter().fold(cells, |cells, name| cells.replacen('@', &format!("{name}{at}"), 1));
-        format!("<row r=\"{at}\">{cells}</row>")
-    };
-    // The sheet begins in its second row; the fourth is empty.
-    let rows = [
-        row(2, &[text("q"), text("l"), text("unused")]),
-        row(3, &[text("first"), number("1"), "<c t=\"e\"><v>#N/A</v></c>".into()]),
-        row(5, &[number("2.5"), number("0"), number("7")]),
-        row(6, &[text("third"), "<c t=\"e\"><v>#DIV/0!</v></c>".into(), number("7")]),
-        row(7, &[text("fourth"), number("3"), number("7")]),
+
+#[test]
+fn the_first_sheet_of_a_workbook_is_a_table() {
+    let error = " t=\"e\"";
+    // The sheet begins in its second row and column; the fourth row is empty.
+    let rows: [&[String]; 5] = [
+        &[text_at("B2", "q"), text_at("C2", "l"), text_at("E2", "unused")],
+        &[text_at("B3", "first"), value_at("C3", "", "1"), value_at("E3", error, "#N/A")],
+        &[value_at("B5", "", "2.5"), value_at("C5", "", "0"), value_at("D5", "", "7")],
+        &[text_at("B6", "third"), value_at("C6", error, "#DIV/0!")],
+        &[text_at("B7", "fourth"), value_at("C7", "", "3")],
     ];
-    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
-    let office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
-    let package = "http://schemas.openxmlformats.org/package/2006/relationships";
-    let book = zip(&[
-        (
-            "_rels/.rels",
-            &format!(
-                "<Relationships xmlns=\"{package}\"><Relationship Id=\"r1\" Type=\"{office}/officeDocument\" \
-                 Target=\"xl/workbook.xml\"/></Relationships>"
-            ),
-        ),
-        (
-            "xl/workbook.xml",
-            &format!(
-                "<workbook xmlns=\"{main}\" xmlns:r=\"{office}\"><sheets><sheet name=\"s\" sheetId=\"1\" r:id=\"r1\"/>\
-                 </sheets></workbook>"
-            ),
-        ),
-        (
-            "xl/_rels/workbook.xml.rels",
-            &format!(
-                "<Relationships xmlns=\"{package}\"><Relationship Id=\"r1\" Type=\"{office}/worksheet\" \
-                 Target=\"worksheets/sheet1.xml\"/></Relationships>"
-            ),
-        ),
-        (
-            "xl/worksheets/sheet1.xml",
-            &format!(
-                "<worksheet xmlns=\"{main}\"><dimension ref=\"A2:C7\"/><sheetData>{}</sheetData></worksheet>",
-                rows.concat()
-            ),
-        ),
-    ]);
-    let (examples, problems, rows) = reading("no yes", reader, &[("a.xlsx", &book)]);
+    let rows: String = rows.iter().map(|cells| format!("<row>{}</row>", cells.concat())).collect();
+    let (examples, problems, rows) = reading("no yes", WORKBOOK, &[("a.xlsx", &workbook(&rows))]);
     assert_eq!(prompts(&examples), [("a.xlsx#1", "first"), ("a.xlsx#2", "2.5")]);
+    assert_eq!(examples.iter().map(shares).collect::<Vec<_>>(), [[0.0, 1.0], [1.0, 0.0]]);
     assert_eq!(
         messages(&problems),
         [
@@ -382,9 +379,24 @@ label = { columns = ["l"], map = { "1" = "yes", "0" = "no" } }
         ]
     );
     assert_eq!(rows, 4);
+}
 
-    let error = try_reading(&task("no yes", reader).unwrap(), &[("a.xlsx", b"no workbook")]).unwrap_err();
-    assert!(matches!(error, DataError::Form { file, .. } if file == "a.xlsx"));
+#[test]
+fn a_hostile_workbook_ends_in_an_error_or_in_little() {
+    let error =
+        |book: &[u8]| try_reading(&task("no yes", WORKBOOK).unwrap(), &[("a.xlsx", book)]).unwrap_err();
+    assert!(matches!(error(b"no workbook"), DataError::Form { file, .. } if file == "a.xlsx"));
+    assert!(error(&workbook("")).to_string().contains("its first sheet is empty"));
+    // Two cells as far apart as a sheet allows: as a whole table they would be 17 thousand million.
+    let names = text_at("A1", "q") + &text_at("XFD1", "l");
+    let far = format!("<row>{names}</row><row>{}</row>", text_at("A1048576", "x"));
+    let (examples, problems, rows) = reading("no yes", WORKBOOK, &[("a.xlsx", &workbook(&far))]);
+    assert_eq!((examples.len(), rows), (0, 1));
+    assert_eq!(messages(&problems), ["a.xlsx:1048576: there is no label in column \"l\""]);
+    // A place whose number does not fit into 32 bits: an error, or in a build without checks some other place.
+    let place = format!("<row>{names}</row><row>{}</row>", text_at("A99999999999999", "x"));
+    let read = try_reading(&task("no yes", WORKBOOK).unwrap(), &[("a.xlsx", &workbook(&place))]);
+    assert!(read.is_err() || read.is_ok_and(|(items, _)| items.iter().all(Result::is_err)));
 }
 
 #[test]
