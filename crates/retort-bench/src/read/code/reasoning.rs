@@ -5,13 +5,14 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::Read;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::Reader;
+use crate::read::spec::files::{self, Found};
+use crate::read::spec::table::Records;
 use crate::read::{Item, Reading};
 use crate::{DataError, Example, Problem, Target, Task};
 
@@ -42,6 +43,10 @@ pub(super) const READERS: &[(&str, Reader)] = &[
 struct Row {
     /// The file, relative to the repository.
     file: String,
+    /// The file's name without folders and extension.
+    stem: String,
+    /// Number of the row from 1.
+    number: usize,
     /// Physical line from 1, or the record's number from 1 in a JSON array.
     line: usize,
     /// What stands there, or why it cannot be read.
@@ -51,12 +56,7 @@ struct Row {
 impl Row {
     /// The same on every reading, and unique to the row.
     fn id(&self) -> String {
-        format!("{}:{}", self.file, self.line)
-    }
-
-    /// The file's name without folders and extension.
-    fn stem(&self) -> &str {
-        Path::new(&self.file).file_stem().and_then(|stem| stem.to_str()).unwrap_or(&self.file)
+        format!("{}#{}", self.file, self.number)
     }
 
     fn problem(&self, reason: &str) -> Problem {
@@ -68,103 +68,103 @@ impl Row {
     }
 }
 
-/// The files that the task names, which must all be there; readers in code name each, without `*`.
+/// The rows of all files that the task names.
 fn rows(reading: &Reading<'_>) -> Result<Vec<Row>, DataError> {
+    rows_of(reading, &reading.task.reader.files)
+}
+
+fn rows_of(reading: &Reading<'_>, patterns: &[String]) -> Result<Vec<Row>, DataError> {
     let mut all = Vec::new();
-    for file in &reading.task.reader.files {
-        all.append(&mut rows_of(reading, file)?);
+    for file in files::find(&reading.folder, &reading.task.source.repository, patterns)? {
+        let bytes = file.bytes()?;
+        let name = file.name.strip_suffix(".gz").unwrap_or(&file.name);
+        let values = match Path::new(name).extension().and_then(|extension| extension.to_str()) {
+            Some("jsonl") => lines(&bytes),
+            // HaluEval's file is called .json and has one object per line.
+            Some("json") if bytes.trim_ascii_start().starts_with(b"{") => lines(&bytes),
+            Some("json") => records(&file, &bytes)?,
+            Some("csv") => table(&file, &bytes, b',')?,
+            Some("tsv") => table(&file, &bytes, b'\t')?,
+            _ => {
+                let problem = "this reader knows CSV, TSV, JSON and JSONL; name a file of these";
+                return Err(form(&file.name, problem));
+            }
+        };
+        all.extend((1..).zip(values).map(|(number, (line, value))| Row {
+            file: file.name.clone(),
+            stem: file.stem().to_owned(),
+            number,
+            line,
+            value,
+        }));
     }
     Ok(all)
-}
-
-fn rows_of(reading: &Reading<'_>, file: &str) -> Result<Vec<Row>, DataError> {
-    let bytes = bytes_of(reading, file)?;
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let plain = file.strip_suffix(".gz").unwrap_or(file);
-    match Path::new(plain).extension().and_then(|extension| extension.to_str()) {
-        Some("jsonl") => Ok(lines(file, bytes)),
-        // Some files are called .json and have one object per line.
-        Some("json") if bytes.trim_ascii_start().starts_with(b"{") => Ok(lines(file, bytes)),
-        Some("json") => records(file, bytes),
-        Some("csv") => table(file, bytes, b','),
-        Some("tsv") => table(file, bytes, b'\t'),
-        _ => Err(form(file, "no reader knows files of this kind; give one in CSV, TSV, JSON or JSONL")),
-    }
-}
-
-fn bytes_of(reading: &Reading<'_>, file: &str) -> Result<Vec<u8>, DataError> {
-    let path = reading.folder.join(file);
-    if !path.is_file() {
-        return Err(DataError::NoFile {
-            repository: reading.task.source.repository.clone(),
-            file: file.to_owned(),
-        });
-    }
-    let unreadable =
-        |error: std::io::Error| DataError::Unreadable { file: file.to_owned(), problem: error.to_string() };
-    let bytes = std::fs::read(&path).map_err(unreadable)?;
-    if !file.ends_with(".gz") {
-        return Ok(bytes);
-    }
-    let mut unpacked = Vec::new();
-    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked).map_err(unreadable)?;
-    Ok(unpacked)
 }
 
 fn form(file: &str, problem: &str) -> DataError {
     DataError::Form { file: file.to_owned(), problem: problem.to_owned() }
 }
 
+/// What stands on a line.
+type Line = (usize, Result<Value, String>);
+
 /// One JSON value per line; empty lines are passed over.
-fn lines(file: &str, bytes: &[u8]) -> Vec<Row> {
-    bytes
-        .split(|&byte| byte == b'\n')
-        .enumerate()
-        .filter(|(_, line)| !line.trim_ascii().is_empty())
-        .map(|(index, line)| Row {
-            file: file.to_owned(),
-            line: index + 1,
-            value: serde_json::from_slice(line).map_err(|error| format!("not a JSON value: {error}")),
+fn lines(bytes: &[u8]) -> Vec<Line> {
+    let filled =
+        (1..).zip(bytes.split(|&byte| byte == b'\n')).filter(|(_, line)| !line.trim_ascii().is_empty());
+    filled
+        .map(|(number, line)| {
+            let value = serde_json::from_slice(line).map_err(|error| {
+                let message = error.to_string();
+                let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
+                format!("it is not JSON at its character {}: {what}", error.column())
+            });
+            (number, value)
         })
         .collect()
 }
 
 /// The elements of a JSON array.
-fn records(file: &str, bytes: &[u8]) -> Result<Vec<Row>, DataError> {
+fn records(file: &Found, bytes: &[u8]) -> Result<Vec<Line>, DataError> {
     let values: Vec<Value> = serde_json::from_slice(bytes)
-        .map_err(|error| form(file, &format!("a JSON array of records was expected: {error}")))?;
-    Ok((1..).zip(values).map(|(line, value)| Row { file: file.to_owned(), line, value: Ok(value) }).collect())
+        .map_err(|error| form(&file.name, &format!("it is not a JSON array of records: {error}")))?;
+    Ok((1..).zip(values).map(|(number, value)| (number, Ok(value))).collect())
 }
 
 /// A table with a line of names. Lines that begin with `#` before that line are remarks.
-fn table(file: &str, mut bytes: &[u8], delimiter: u8) -> Result<Vec<Row>, DataError> {
-    let mut before = 0;
+fn table(file: &Found, mut bytes: &[u8], delimiter: u8) -> Result<Vec<Line>, DataError> {
+    let mut remarks = 0;
     while bytes.starts_with(b"#") {
         let end = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |end| end + 1);
-        bytes = &bytes[end..];
-        before += 1;
+        bytes = bytes.get(end..).unwrap_or_default();
+        remarks += 1;
     }
-    let mut reader =
-        csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).has_headers(true).from_reader(bytes);
-    let wrong = |error: csv::Error| form(file, &format!("not a table with a line of names: {error}"));
-    let names: Vec<String> = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
+    let mut records = Records::quoted(bytes, delimiter);
+    let mut next = || records.next().map_err(|error| file.unreadable(&error));
+    let Some(first) = next()? else {
+        return Err(form(&file.name, "it is empty; its first line must name the columns"));
+    };
+    let names: Vec<String> =
+        first.cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
     let mut rows = Vec::new();
-    for record in reader.byte_records() {
-        let record = record.map_err(wrong)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let line = usize::try_from(line).unwrap_or(usize::MAX).saturating_add(before);
-        rows.push(Row { file: file.to_owned(), line, value: cells(&names, &record) });
+    while let Some(record) = next()? {
+        let value = if record.unclosed {
+            Err("a quote is opened and never closed, so the row runs to the end of the file".to_owned())
+        } else {
+            cells(&names, &record.cells)
+        };
+        rows.push((record.line + remarks, value));
     }
     Ok(rows)
 }
 
-fn cells(names: &[String], record: &csv::ByteRecord) -> Result<Value, String> {
-    if record.len() != names.len() {
-        return Err(format!("{} cells where the file has {} columns", record.len(), names.len()));
+fn cells(names: &[String], cells: &[Vec<u8>]) -> Result<Value, String> {
+    if cells.len() != names.len() {
+        return Err(format!("it has {} columns where the line of names has {}", cells.len(), names.len()));
     }
     let mut object = Map::new();
-    for (name, cell) in names.iter().zip(record) {
-        let cell = std::str::from_utf8(cell).map_err(|_| format!("the column \"{name}\" is not UTF-8"))?;
+    for (name, cell) in names.iter().zip(cells) {
+        let cell = std::str::from_utf8(cell).map_err(|_| format!("column {name:?} is not UTF-8"))?;
         object.insert(name.clone(), cell.into());
     }
     Ok(Value::Object(object))
@@ -411,7 +411,7 @@ struct Trace<'a> {
 fn trace<'a>(row: &Row, value: &'a Value) -> Result<Trace<'a>, String> {
     let input = text(value, "input")?;
     // Three of the five files give the bare input, so what is to be done with it is said here.
-    let prompt = match row.stem() {
+    let prompt = match row.stem.as_str() {
         "dyck_languages" => format!(
             "Continue this sequence of brackets so that every bracket is closed and in the right order. Give only the \
              closing brackets that are missing.\n{input}"
@@ -459,7 +459,7 @@ fn mistake_trace(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<us
             group: trace.prompt,
             target,
             raters,
-            subset: Some(row.stem().to_owned()),
+            subset: Some(row.stem.clone()),
             ..Example::default()
         });
         Ok(())
@@ -487,7 +487,7 @@ fn mistake_step(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usi
                 fields,
                 target,
                 raters,
-                subset: Some(row.stem().to_owned()),
+                subset: Some(row.stem.clone()),
                 ..Example::default()
             });
         }
@@ -505,7 +505,7 @@ fn mistake_answer(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<u
         if maybe(value, "answer").is_none() || cell(value, "answer")?.is_empty() {
             return Ok(());
         }
-        let words = row.stem() == "word_sorting";
+        let words = row.stem == "word_sorting";
         let (answer, known) = (cell(value, "answer")?, target);
         let right = if words {
             answer.split_whitespace().eq(known.split_whitespace())
@@ -519,7 +519,7 @@ fn mistake_answer(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<u
             group: trace.prompt,
             target,
             raters,
-            subset: Some(row.stem().to_owned()),
+            subset: Some(row.stem.clone()),
             ..Example::default()
         });
         Ok(())
@@ -535,7 +535,7 @@ fn openqa(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usize, Da
         return Err(two_files(reading.task));
     };
     let mut golds: HashMap<(String, String), String> = HashMap::new();
-    for row in rows_of(reading, known)? {
+    for row in rows_of(reading, std::slice::from_ref(known))? {
         let Ok(value) = &row.value else { continue };
         if let (Ok(id), Ok(question), Ok(gold)) =
             (text(value, "id"), text(value, "Question"), text(value, "Gold answers"))
@@ -543,7 +543,7 @@ fn openqa(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usize, Da
             golds.insert((id.to_owned(), question.to_owned()), gold.replace(" | ", "\n"));
         }
     }
-    Ok(make(&rows_of(reading, answers)?, each, &|row, value, examples| {
+    Ok(make(&rows_of(reading, std::slice::from_ref(answers))?, each, &|row, value, examples| {
         let question = text(value, "Question")?;
         let gold = golds
             .get(&(text(value, "id")?.to_owned(), question.to_owned()))
@@ -595,7 +595,7 @@ fn qa_eval_row<'a>(row: &Row, value: &'a Value) -> Result<Option<Answered<'a>>, 
         id: row.id(),
         group: question.to_owned(),
         fields: fields([("prompt", question), ("reference", text(value, "golden_answer")?)]),
-        subset: Some(row.stem().to_owned()),
+        subset: Some(row.stem.clone()),
         ..Example::default()
     };
     let mut answers = Vec::new();
@@ -741,17 +741,13 @@ fn gptfuzz(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usize, D
         return Err(two_files(reading.task));
     };
     let mut questions: HashMap<String, String> = HashMap::new();
-    for row in rows_of(reading, list)? {
+    for row in rows_of(reading, std::slice::from_ref(list))? {
         let Ok(value) = &row.value else { continue };
         if let (Ok(index), Ok(question)) = (text(value, "index"), text(value, "text")) {
             questions.insert(index.to_owned(), question.to_owned());
         }
     }
-    let mut all = Vec::new();
-    for file in labelled {
-        all.append(&mut rows_of(reading, file)?);
-    }
-    Ok(make_merged(&all, each, &|row, value, examples| {
+    Ok(make_merged(&rows_of(reading, labelled)?, each, &|row, value, examples| {
         let number = text(value, "question")?;
         let question =
             questions.get(number).ok_or_else(|| format!("{list} has no question of the number {number}"))?;
@@ -999,4 +995,69 @@ fn pyrit_answered(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<u
         });
         Ok(())
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "what is unwrapped here is written in the test")]
+
+    use super::*;
+
+    #[test]
+    fn calculator_marks_go_and_other_brackets_stay() {
+        assert_eq!(without_calculator("16 - 3 = <<16-3=13>>13 eggs"), "16 - 3 = 13 eggs");
+        assert_eq!(without_calculator(" 1 << 4 "), "1 << 4");
+        assert_eq!(without_calculator("<<1+1=2>>2 and <<2+2=4>>4"), "2 and 4");
+    }
+
+    #[test]
+    fn character_references_are_resolved_and_others_stay() {
+        // 128522 is U+1F60A; a surrogate is no character, and &nosuch; no reference.
+        assert_eq!(unescaped("a &amp; b &#128522; &lt;3"), "a & b \u{1f60a} <3");
+        assert_eq!(unescaped("you & me; &#55357; &nosuch; &amp"), "you & me; &#55357; &nosuch; &amp");
+        // Once only: what is resolved is not looked at again.
+        assert_eq!(unescaped("&amp;lt;"), "&lt;");
+    }
+
+    #[test]
+    fn merging_counts_every_rater_alike() {
+        let example = |shares: [f64; 2], raters| Example {
+            target: Target::Options(shares.to_vec()),
+            raters,
+            ..Example::default()
+        };
+        // Three people, two for no; one more, for yes: two of four each.
+        let mut first = example([2.0 / 3.0, 1.0 / 3.0], 3);
+        merge(&mut first, &example([0.0, 1.0], 1));
+        assert_eq!(first.raters, 4);
+        let Target::Options(shares) = first.target else { panic!("it had options") };
+        assert!((shares[0] - 0.5).abs() < 1e-12 && (shares[1] - 0.5).abs() < 1e-12, "{shares:?}");
+    }
+
+    #[test]
+    fn a_pair_names_the_good_one_in_either_place_and_both_places_occur() {
+        let mut firsts = 0;
+        for number in 0..200 {
+            let made = pair(Example { id: format!("a#{number}"), ..Example::default() }, "good", "bad");
+            let Target::Preference { first, second, tie } = made.target else { panic!("it is a pair") };
+            let place = made.responses.unwrap().iter().position(|text| text == "good").unwrap();
+            assert_eq!([first, second][place], 1.0);
+            assert_eq!(first + second + tie, 1.0);
+            firsts += usize::from(place == 0);
+        }
+        // Of 200 throws of a fair coin, 60 to 140 are heads but for one time in 10^8.
+        assert!((60..=140).contains(&firsts), "{firsts}");
+    }
+
+    #[test]
+    fn remarks_before_a_table_count_as_lines() {
+        let file = Found { name: "a.csv".into(), path: Path::new("a.csv").into() };
+        let rows = table(&file, b"# one\n# two\r\nq,l\r\n\"x\r\ny\",1\r\nz\r\n# w,2\r\n", b',').unwrap();
+        let lines: Vec<usize> = rows.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [4, 6, 7]);
+        assert_eq!(rows[0].1.as_ref().unwrap()["q"], "x\r\ny");
+        assert!(rows[1].1.as_ref().unwrap_err().contains("1 columns"));
+        // Only before the names: later it is a cell like any other.
+        assert_eq!(rows[2].1.as_ref().unwrap()["q"], "# w");
+    }
 }
