@@ -11,8 +11,10 @@
 mod data;
 mod exam;
 mod example;
+pub mod mixture;
 pub mod pair;
 pub mod read;
+mod split;
 mod table;
 mod task;
 
@@ -20,6 +22,7 @@ pub use data::{DataDir, DataError, Problem};
 pub use exam::{AnswerRecord, Answers, Ask, Exam};
 pub use example::{Example, Target};
 pub use read::{Counts, Item, Reading, read};
+pub use split::{Part, Split, split};
 pub use table::{Figure, Row, Table, bootstrap};
 pub use task::{
     Alone, Capability, ContextField, Kind, Labels, Metric, Purpose, Source, Task, TaskError, TaskOption,
