@@ -12,6 +12,7 @@ mod data;
 mod exam;
 mod example;
 pub mod pair;
+pub mod protocol;
 pub mod read;
 mod table;
 mod task;
