@@ -13,6 +13,7 @@ mod exam;
 mod example;
 pub mod mixture;
 pub mod pair;
+pub mod protocol;
 pub mod read;
 mod split;
 mod table;

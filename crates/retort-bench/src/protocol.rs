@@ -1,0 +1,5 @@
+//! The exams themselves, one module for each protocol.
+
+pub mod cobbler;
+pub mod flask;
+pub mod verbosity;
