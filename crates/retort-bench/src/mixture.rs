@@ -27,9 +27,7 @@ use serde::Serialize;
 
 pub use evaluation::{EachText, EvaluationSource, SOURCES};
 pub use licence::unfit;
-pub use overlap::{
-    BEGINNING_WORDS, Evaluation, GRAM_WORDS, Reason, Role, WHOLE_RESPONSE_WORDS, WHOLE_WORDS,
-};
+pub use overlap::{BEGINNING_WORDS, Evaluation, GRAM_WORDS, Reason, Role, WHOLE_RESPONSE_WORDS, WHOLE_WORDS};
 pub use row::inquiry;
 
 use crate::split::group_hash;
@@ -480,7 +478,8 @@ fn entries<'a>(
     tasks: &[&'a Task],
     settings: &Settings,
 ) -> Result<(Vec<Entry<'a>>, BTreeMap<String, String>), MixtureError> {
-    let mut by_name: BTreeMap<&str, &'a Task> = tasks.iter().map(|task| (task.name.as_str(), *task)).collect();
+    let mut by_name: BTreeMap<&str, &'a Task> =
+        tasks.iter().map(|task| (task.name.as_str(), *task)).collect();
     if let Some(weights) = &settings.weights {
         if let Some(unknown) = weights.keys().find(|name| !by_name.contains_key(name.as_str())) {
             let problem = format!("{unknown} is none of the tasks of this mixture; check its name");
@@ -735,12 +734,12 @@ fn evaluation_texts<M>(
         reports.push(report);
         Ok(())
     };
-    let report = |name: &str| EvaluationReport { name: name.to_owned(), texts: 0, problems: 0, missing: None };
+    let report =
+        |name: &str| EvaluationReport { name: name.to_owned(), texts: 0, problems: 0, missing: None };
     for (done, task) in sources.evaluation.iter().enumerate() {
         let set = evaluation.set(&task.name);
         let mut report = report(&task.name);
-        let mut progress =
-            |_| watch(Progress { phase: Phase::Evaluation, name: &task.name, done, total });
+        let mut progress = |_| watch(Progress { phase: Phase::Evaluation, name: &task.name, done, total });
         let outcome = each_item(task, sources.data, &mut progress, &mut |_, item| {
             match item {
                 Ok(example) => {
@@ -817,9 +816,8 @@ fn pick(entries: &mut [Entry<'_>], settings: &Settings) -> Result<(), MixtureErr
             })
             .collect();
         if is_pair && let [longer, shorter, _] = report.classes.as_slice() {
-            let share = |longer: f64, shorter: f64| {
-                (longer + shorter > 0.0).then(|| longer / (longer + shorter))
-            };
+            let share =
+                |longer: f64, shorter: f64| (longer + shorter > 0.0).then(|| longer / (longer + shorter));
             let weight = |class: &ClassReport| class.picked as f64 * class.weight;
             report.longer = Some(Longer {
                 before: share(longer.available as f64, shorter.available as f64),
@@ -861,13 +859,11 @@ impl Desk {
     }
 
     fn finish(self, manifest: &Manifest) -> Result<(), MixtureError> {
-        let failed = |path: &Path, problem: String| MixtureError::Write {
-            path: path.display().to_string(),
-            problem,
-        };
+        let failed =
+            |path: &Path, problem: String| MixtureError::Write { path: path.display().to_string(), problem };
         let path = self.work.join(MANIFEST_FILE);
-        let mut json = serde_json::to_string_pretty(manifest)
-            .map_err(|problem| failed(&path, problem.to_string()))?;
+        let mut json =
+            serde_json::to_string_pretty(manifest).map_err(|problem| failed(&path, problem.to_string()))?;
         json.push('\n');
         std::fs::write(&path, json).map_err(|problem| failed(&path, problem.to_string()))?;
         for name in [ROWS_FILE, MANIFEST_FILE] {

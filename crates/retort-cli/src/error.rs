@@ -86,9 +86,18 @@ pub(crate) enum CliError {
     /// There is no report.
     #[error("{0}")]
     Profile(#[from] crate::profile::ProfileError),
+    /// An exam cannot be held, or its run not be kept.
+    #[error("{0}")]
+    Bench(#[from] crate::bench::BenchError),
     /// Nothing could be compared.
     #[error("{0}")]
     Agree(#[from] crate::agree::AgreeError),
+    /// A task file of this program is wrong.
+    #[error("{0}")]
+    Task(#[from] retort_bench::TaskError),
+    /// There is no mixture.
+    #[error("{0}")]
+    Mixture(#[from] retort_bench::mixture::MixtureError),
     /// The result could not be written as JSON.
     #[error("the result could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),

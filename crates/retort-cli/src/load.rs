@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 use retort_judge::{AdapterIdentity, ModelIdentity, RunContext};
-use retort_lm::{Adapter, AnyBackend, BackendChoice, FileSource, Flow, LmError, Model};
+use retort_lm::{Adapter, AnyBackend, BackendChoice, FileSource, Flow, LmError, Model, TextParts};
 use retort_models::{Store, sha256_files};
 
 use crate::error::CliError;
@@ -94,6 +94,23 @@ impl Interrupt {
     }
 }
 
+/// How the named model (the default one, where none is named) reads text, with its name and SHA-256; its weights stay
+/// where they are.
+pub(crate) fn text_parts(name: Option<&str>) -> Result<(TextParts, String, String), CliError> {
+    let store = Store::open()?;
+    let resolved = store.resolve(name.unwrap_or(&store.registry().default_model().name))?;
+    let mut source = FileSource::open(&resolved.path)?;
+    let parts = TextParts::read(&mut source)?;
+    let (name, sha256) = match resolved.model {
+        Some(model) => (model.name.clone(), model.sha256.clone()),
+        None => {
+            let paths: Vec<PathBuf> = source.paths().map(Path::to_owned).collect();
+            (file_name(&resolved.path), hash(&paths)?)
+        }
+    };
+    Ok((parts, name, sha256))
+}
+
 impl ModelArgs {
     /// Finds the model, loads it and applies the adapter. `None` if Ctrl-C was pressed.
     pub(crate) fn load(&self, interrupt: &Interrupt) -> Result<Option<Loaded>, CliError> {
@@ -153,6 +170,16 @@ impl Loaded {
             notices,
             total_ms,
         }
+    }
+
+    /// What the model is.
+    pub(crate) fn identity(&self) -> &ModelIdentity {
+        &self.identity
+    }
+
+    /// The GPU or CPU that it runs on.
+    pub(crate) fn device(&self) -> &str {
+        &self.model.backend().placement().device
     }
 
     /// Why it runs where it runs.

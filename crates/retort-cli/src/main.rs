@@ -2,10 +2,12 @@
 
 mod agree;
 mod annotate;
+mod bench;
 mod checklist;
 mod error;
 mod judge;
 mod load;
+mod mixture;
 mod models;
 mod out;
 mod profile;
@@ -41,6 +43,10 @@ enum Command {
     Report(profile::Args),
     /// Measure how well raters agree, or a model with people.
     Agree(agree::Args),
+    /// Examine a judge by public benchmarks of human judgements, and compare runs.
+    Bench(bench::Args),
+    /// Make a training file of public data, for a model that learns to judge.
+    Mixture(mixture::Args),
     /// Check, show and convert rubrics.
     #[command(subcommand)]
     Rubric(rubric::Action),
@@ -58,6 +64,8 @@ fn main() -> ExitCode {
         Command::Reward(args) => reward::run(&args),
         Command::Report(args) => profile::run(&args),
         Command::Agree(args) => agree::run(&args),
+        Command::Bench(args) => bench::run(&args),
+        Command::Mixture(args) => mixture::run(&args),
         Command::Rubric(action) => rubric::run(&action),
         Command::Models(action) => models::run(&action),
     };

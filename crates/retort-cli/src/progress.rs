@@ -35,9 +35,23 @@ pub(crate) fn rows(what: &str, total: u64) -> ProgressBar {
     bar
 }
 
+/// Counts whatever the message says.
+pub(crate) fn items(what: &str, total: u64) -> ProgressBar {
+    let bar = styled(total, "{msg} [{bar:30}] {pos} of {len}, {eta} left");
+    bar.set_message(what.to_owned());
+    bar
+}
+
 /// Counts questions.
 pub(crate) fn questions(what: &str, total: u64) -> ProgressBar {
     let bar = styled(total, "{msg} [{bar:30}] {pos} of {len} questions, {eta} left");
+    bar.set_message(what.to_owned());
+    bar
+}
+
+/// Counts in thousandths of a whole whose unit would say nothing.
+pub(crate) fn share(what: &str) -> ProgressBar {
+    let bar = styled(1000, "{msg} [{bar:30}] {percent}%, {eta} left");
     bar.set_message(what.to_owned());
     bar
 }

@@ -63,10 +63,11 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
     let _ = writeln!(out);
     alternatives(&mut out, record);
     for cut in &record.truncations {
-        let text = match cut.text {
+        let text = match &cut.text {
             TextRole::Prompt => "prompt",
             TextRole::Response => "response",
             TextRole::Reference => "reference",
+            TextRole::Named(name) => name,
         };
         let _ = writeln!(
             out,

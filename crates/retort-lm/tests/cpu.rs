@@ -19,7 +19,7 @@ use retort_lm::reference::{self, ReferenceStep};
 use retort_lm::tiny::{AdapterShape, Shape, adapter_gguf, gguf};
 use retort_lm::{
     Adapter, Answer, AnswerOption, Branch, Flow, LanguageModel, Limits, LmError, MemorySource, Model,
-    NoWatch, PromptTree, Readout, Segments, Watch,
+    NoWatch, PromptTree, Readout, Segments, TextModel, Watch,
 };
 
 fn open(shape: Shape, seed: u64) -> (MemorySource, Gguf, Config) {

@@ -20,7 +20,7 @@ use std::time::Instant;
 use agreement::{Agreement, difference, fixture, ids, load, logits, scores, tree_of};
 use retort_lm::gguf::Gguf;
 use retort_lm::tokenizer::Tokenizer;
-use retort_lm::{FileSource, LanguageModel, NoWatch, Segment};
+use retort_lm::{FileSource, LanguageModel, NoWatch, Segment, TextModel};
 use serde_json::Value;
 
 fn source(variable: &str) -> FileSource {

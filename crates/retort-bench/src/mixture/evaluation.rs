@@ -23,23 +23,7 @@ pub struct EvaluationSource {
 }
 
 /// All of them. A new evaluation set without a task file is one more line here.
-pub const SOURCES: &[EvaluationSource] = &[
-    EvaluationSource { name: "flask", read: flask },
-    EvaluationSource { name: "cobbler", read: cobbler },
-    EvaluationSource { name: "human_eval", read: human_eval },
-];
-
-fn flask(data: &DataDir, each: &mut EachText<'_>) -> Result<(), DataError> {
-    let folder = data.repository_for("FLASK", Purpose::Evaluation)?;
-    for name in ["evaluation_set/flask_evaluation.jsonl", "evaluation_set/flask_hard_evaluation.jsonl"] {
-        lines(&folder, "FLASK", name, &mut |row| {
-            each(Role::Given, text(row, "instruction")?);
-            each(Role::Response, text(row, "answer")?);
-            Ok(())
-        })?;
-    }
-    Ok(())
-}
+pub const SOURCES: &[EvaluationSource] = &[EvaluationSource { name: "human_eval", read: human_eval }];
 
 fn human_eval(data: &DataDir, each: &mut EachText<'_>) -> Result<(), DataError> {
     let repository = "openai/human-eval";
@@ -49,27 +33,6 @@ fn human_eval(data: &DataDir, each: &mut EachText<'_>) -> Result<(), DataError> 
         each(Role::Response, text(row, "canonical_solution")?);
         Ok(())
     })
-}
-
-fn cobbler(data: &DataDir, each: &mut EachText<'_>) -> Result<(), DataError> {
-    let repository = "minnesotanlp/cobbler";
-    let folder = data.repository_for(repository, Purpose::Evaluation)?;
-    let name = "cobbler_50x15_responses.json";
-    let file = open(&folder, repository, name)?;
-    let wrong = |problem: String| DataError::Form { file: name.to_owned(), problem };
-    let rows: Vec<Value> =
-        serde_json::from_reader(file).map_err(|error| wrong(format!("it is no list in JSON: {error}")))?;
-    for (number, row) in (1..).zip(&rows) {
-        let record = |problem| wrong(format!("record {number}: {problem}"));
-        each(Role::Given, text(row, "instruction").map_err(record)?);
-        each(Role::Response, text(row, "reference").map_err(record)?);
-        let responses = row.get("responses").and_then(Value::as_object);
-        let responses = responses.ok_or_else(|| record("there is no \"responses\" by system".into()))?;
-        for response in responses.values().filter_map(Value::as_str) {
-            each(Role::Response, response);
-        }
-    }
-    Ok(())
 }
 
 fn text<'a>(row: &'a Value, column: &str) -> Result<&'a str, String> {

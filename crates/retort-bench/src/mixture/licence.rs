@@ -41,7 +41,8 @@ mod tests {
 
     #[test]
     fn licences() {
-        for good in ["MIT", "Apache-2.0", "CC-BY-4.0", "CC0-1.0", "MIT AND CC-BY-4.0", "GPL-3.0-only OR MIT"] {
+        for good in ["MIT", "Apache-2.0", "CC-BY-4.0", "CC0-1.0", "MIT AND CC-BY-4.0", "GPL-3.0-only OR MIT"]
+        {
             assert!(permissive(good), "{good}");
         }
         for bad in [

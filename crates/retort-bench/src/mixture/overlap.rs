@@ -171,7 +171,10 @@ mod tests {
         assert_eq!(exam.find(Role::Given, &format!("so: {twelve} thirteen, on")), Some((0, Reason::Gram)));
         // A response has no beginning to share, but may quote.
         assert_eq!(exam.find(Role::Response, &format!("{twelve} and so on")), None);
-        assert_eq!(exam.find(Role::Response, &format!("{twelve} thirteen and so on")), Some((0, Reason::Gram)));
+        assert_eq!(
+            exam.find(Role::Response, &format!("{twelve} thirteen and so on")),
+            Some((0, Reason::Gram))
+        );
         // What an evaluation set's responses say is no passage of its documents.
         assert_eq!(evaluation(Role::Response, LONG).find(Role::Given, &format!("so {LONG} on")), None);
     }

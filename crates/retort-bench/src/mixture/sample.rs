@@ -69,9 +69,12 @@ impl Sampler {
         let mut picks = Vec::new();
         for (class, (held, count)) in held.iter_mut().zip(&counts).enumerate() {
             let weight = weights[class];
-            picks.extend(
-                held.iter().take(*count).map(|&(priority, index)| Pick { index, priority, class, weight }),
-            );
+            picks.extend(held.iter().take(*count).map(|&(priority, index)| Pick {
+                index,
+                priority,
+                class,
+                weight,
+            }));
         }
         picks.sort_unstable_by_key(|pick| pick.index);
         picks
@@ -249,7 +252,8 @@ mod tests {
             assert!(sampler.classes[0].held.len() <= 7);
         }
         // The seven smallest of all, found by sorting.
-        let mut all: Vec<(u64, u32)> = (0..10_000).map(|n| (super::super::text::mix(u64::from(n)), n)).collect();
+        let mut all: Vec<(u64, u32)> =
+            (0..10_000).map(|n| (super::super::text::mix(u64::from(n)), n)).collect();
         all.sort_unstable();
         let mut expected: Vec<u32> = all[..7].iter().map(|pair| pair.1).collect();
         expected.sort_unstable();

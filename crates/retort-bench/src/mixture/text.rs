@@ -54,7 +54,8 @@ impl Words {
         if !c.is_alphanumeric() {
             return self.end();
         }
-        let alone = matches!(u32::from(c), 0x3040..=0x30ff | 0x3400..=0x9fff | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff);
+        let alone =
+            matches!(u32::from(c), 0x3040..=0x30ff | 0x3400..=0x9fff | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff);
         if alone {
             self.end();
         }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use retort_lm::{
     Answer, Exchange, Flow, Generated, LanguageModel, Limits, LmError, PromptTree, Segment, Segments,
-    StopReason, Turn, Usage, Watch,
+    StopReason, TextModel, Turn, Usage, Watch,
 };
 
 /// How many tokens a piece of text is.

@@ -1,0 +1,448 @@
+//! `retort bench`: exams for judges, and runs side by side.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{Subcommand, ValueEnum};
+use indicatif::ProgressBar;
+use retort_bench::pair::Ways;
+use retort_bench::run::{Follow, Outcome, Stop};
+use retort_bench::store::{RunIdentity, RunReport, Store, StoreError, read_report};
+use retort_bench::{AnswerRecord, Answers, Ask, DataDir, EXAMS, ExamOptions, OpenError, exam};
+use retort_judge::Wording;
+use retort_lm::{Answer, Flow, LmError, NoWatch};
+
+use crate::error::CliError;
+use crate::load::{Interrupt, Loaded, ModelArgs};
+use crate::progress;
+
+/// The most problems that are printed; `problems.jsonl` has all.
+const MOST_PRINTED: usize = 10;
+
+/// What the options do not say.
+const HELP: &str = "\
+Exams are made from public data that you fetch yourself: --data is a folder with one folder per repository, named \
+OWNER+NAME (directly in it, or in its train or eval). \"retort bench list\" says what there is.
+
+A pair of responses can be judged together (both shown, in both orders) or alone (each by the task's question, by one \
+question of overall quality (agnostic), or by the twelve skills). All rules that need no model (random, longer, shorter, \
+overlap) stand in every table.
+
+Every answer is written to OUT/EXAM/answers.jsonl as it comes; the same command goes on where it stopped.";
+
+/// Which exams, and of which judge.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = HELP, args_conflicts_with_subcommands = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// The exams; "all" for all of them.
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// The folder of the public data. By default what the variable RETORT_DATA says.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// A file in place of an exam's own data, where the exam takes one (rewardbench, flask).
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Folder for answers and tables.
+    #[arg(long, value_name = "DIR", default_value = "retort-bench")]
+    out: PathBuf,
+    /// At most so many items of each exam, in an order drawn by the seed.
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Seed of all choices.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// How the judge is asked.
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["together", "alone", "agnostic"])]
+    ask: Vec<WayArg>,
+    /// How much of each question the model reads.
+    #[arg(long, value_enum, default_value_t = WordingArg::Full)]
+    wording: WordingArg,
+    /// No model: only the rules that need none.
+    #[arg(long)]
+    rules_only: bool,
+    /// Ask so many inquiries again, each prompt on its own with nothing shared, and say how much faster sharing is.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    measure_sharing: usize,
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Say which exams there are.
+    List,
+    /// Put runs side by side, with published figures marked as such.
+    Report {
+        /// Folders of runs: what --out named, or one exam's folder in it.
+        #[arg(value_name = "DIR", required = true)]
+        runs: Vec<PathBuf>,
+        /// The report's form. By default that of OUT's extension, or else Markdown.
+        #[arg(long, value_enum)]
+        format: Option<Form>,
+        /// A new file to write it to. By default standard output.
+        #[arg(short, long, value_name = "OUT")]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// Tables for a text.
+    Markdown,
+    /// One file that needs nothing else.
+    Html,
+    /// All figures, for programs.
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WayArg {
+    /// Both responses shown, in both orders.
+    Together,
+    /// Each response alone, by the task's question.
+    Alone,
+    /// Each response alone, by the twelve skills.
+    Skills,
+    /// Each response alone, by one question of overall quality.
+    Agnostic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WordingArg {
+    /// Everything: for a model that does not know the tasks.
+    Full,
+    /// Short questions: for a model that was trained on them.
+    Short,
+}
+
+/// Why there is no exam.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BenchError {
+    /// Nobody said where the data are.
+    #[error("say where the public data are: --data DIR, or the variable RETORT_DATA")]
+    NoData,
+    /// Nobody said which exam.
+    #[error("name at least one exam, or \"all\"; \"retort bench list\" shows them")]
+    NoName,
+    /// The exam cannot be held.
+    #[error("{0}")]
+    Open(#[from] OpenError),
+    /// The run cannot be kept.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The run ended early.
+    #[error(
+        "{exam} stopped before its end: {stop}. What was answered is kept; the same command goes on from there"
+    )]
+    Stopped {
+        /// The exam.
+        exam: String,
+        /// Why.
+        stop: Stop,
+    },
+    /// There is nothing to report on.
+    #[error("there is no finished run in {0}; give the folder that --out named")]
+    NoRun(String),
+    /// The report cannot be written.
+    #[error("{path} could not be written: {problem}; choose another file with --out")]
+    Write {
+        /// The file.
+        path: String,
+        /// What the system said.
+        problem: std::io::Error,
+    },
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
+    match &args.action {
+        Some(Action::List) => {
+            let mut out = std::io::stdout().lock();
+            for entry in EXAMS {
+                writeln!(out, "{:<16} {}", entry.name, entry.about)?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Action::Report { runs, format, out }) => report(runs, *format, out.as_deref()),
+        None => hold(args),
+    }
+}
+
+/// The folder of the public data.
+pub(crate) fn data_dir(given: Option<&Path>) -> Result<DataDir, BenchError> {
+    match given.map(Path::to_owned).or_else(|| std::env::var_os("RETORT_DATA").map(PathBuf::from)) {
+        Some(folder) => Ok(DataDir::new(folder)),
+        None => Err(BenchError::NoData),
+    }
+}
+
+fn hold(args: &Args) -> Result<ExitCode, CliError> {
+    if args.names.is_empty() {
+        return Err(BenchError::NoName.into());
+    }
+    let names: Vec<&str> = match args.names.iter().any(|name| name == "all") {
+        true => EXAMS.iter().map(|entry| entry.name).collect(),
+        false => args.names.iter().map(String::as_str).collect(),
+    };
+    let entries = names.iter().map(|name| exam(name)).collect::<Result<Vec<_>, _>>();
+    let entries = entries.map_err(BenchError::from)?;
+    let data = data_dir(args.data.as_deref())?;
+    let has = |way| args.ask.contains(&way);
+    let ways = Ways {
+        together: has(WayArg::Together),
+        alone: has(WayArg::Alone),
+        skills: has(WayArg::Skills),
+        agnostic: has(WayArg::Agnostic),
+        wording: match args.wording {
+            WordingArg::Full => Wording::Full,
+            WordingArg::Short => Wording::Short,
+        },
+    };
+    let options = ExamOptions { ways, limit: args.limit, seed: args.seed, file: args.file.clone() };
+    let interrupt = Interrupt::listen();
+    let mut loaded = match args.rules_only {
+        true => None,
+        false => match args.model.load(&interrupt)? {
+            Some(loaded) => Some(loaded),
+            None => return Ok(Interrupt::status()),
+        },
+    };
+    let mut reports = Vec::new();
+    for entry in entries {
+        let opened = match entry.open(&data, &options) {
+            Ok(opened) => opened,
+            // One exam whose data are not there must not keep the others from being held.
+            Err(error) if args.names.iter().any(|name| name == "all") => {
+                eprintln!("retort: {}: {error}", entry.name);
+                continue;
+            }
+            Err(error) => return Err(BenchError::from(error).into()),
+        };
+        for problem in opened.problems.iter().take(MOST_PRINTED) {
+            eprintln!("retort: {}: {problem}; the row was skipped", entry.name);
+        }
+        if opened.problems.len() > MOST_PRINTED {
+            eprintln!("retort: {}: and {} more", entry.name, opened.problems.len() - MOST_PRINTED);
+        }
+        let asks = if args.rules_only { Vec::new() } else { opened.exam.asks() };
+        let identity = RunIdentity::new(
+            entry.name,
+            loaded.as_ref().map(|loaded| loaded.identity().clone()),
+            asked(&options.ways),
+            args.limit,
+            args.seed,
+            &asks,
+        );
+        let folder = args.out.join(entry.name);
+        let mut store = Store::open(&folder, identity).map_err(BenchError::from)?;
+        if !store.answers().is_empty() {
+            eprintln!(
+                "{}: {} of {} inquiries were answered before",
+                entry.name,
+                store.answers().len(),
+                asks.len()
+            );
+        }
+        let start = Instant::now();
+        let outcome = match &mut loaded {
+            Some(loaded) => ask(entry.name, loaded, &asks, &mut store, &interrupt),
+            None => Outcome::default(),
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        let device =
+            loaded.as_ref().map_or_else(|| "no model".to_owned(), |loaded| loaded.device().to_owned());
+        let tables = opened.exam.tables(store.answers());
+        let report = store
+            .finish(tables, &opened.problems, device, asks.len(), seconds, outcome.usage.computed)
+            .map_err(BenchError::from)?;
+        if let Some(loaded) = &mut loaded {
+            for notice in loaded.model.take_notices() {
+                eprintln!("retort: {notice}");
+            }
+            if args.measure_sharing > 0 && !outcome.cancelled && outcome.stopped.is_none() {
+                sharing(loaded, &asks, args.measure_sharing, &interrupt)?;
+            }
+        }
+        reports.push(report);
+        if let Some(stop) = outcome.stopped {
+            return Err(BenchError::Stopped { exam: entry.name.to_owned(), stop }.into());
+        }
+        if outcome.cancelled {
+            eprintln!("{}: stopped; the same command goes on from here", entry.name);
+            return Ok(Interrupt::status());
+        }
+    }
+    let mut out = std::io::stdout().lock();
+    write!(out, "{}", retort_bench::report::markdown(&reports))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The ways of asking, in words.
+fn asked(ways: &Ways) -> String {
+    let names: Vec<&str> = ways.all().map(|way| way.name()).collect();
+    let wording = match ways.wording {
+        Wording::Full => "full",
+        Wording::Short => "short",
+    };
+    format!("{} in {wording} wording", names.join(", "))
+}
+
+/// Keeps answers, shows progress, hears Ctrl-C.
+struct Following<'a> {
+    store: &'a mut Store,
+    bar: ProgressBar,
+    interrupt: &'a Interrupt,
+}
+
+impl Follow for Following<'_> {
+    fn progress(&mut self, done: usize, total: usize) -> Flow {
+        self.bar.set_position((1000 * done / total.max(1)) as u64);
+        self.interrupt.flow()
+    }
+
+    fn answered(&mut self, record: AnswerRecord) -> Result<(), String> {
+        self.store.keep(record).map_err(|error| error.to_string())
+    }
+}
+
+fn ask(
+    name: &str,
+    loaded: &mut Loaded,
+    asks: &[Ask<'_>],
+    store: &mut Store,
+    interrupt: &Interrupt,
+) -> Outcome {
+    let known: Answers = store.answers().clone();
+    let bar = progress::share(name);
+    bar.enable_steady_tick(Duration::from_secs(1));
+    let mut following = Following { store, bar, interrupt };
+    let outcome = pollster::block_on(retort_bench::run::run(&mut loaded.model, asks, &known, &mut following));
+    following.bar.finish_and_clear();
+    outcome
+}
+
+/// Nothing is kept: only the time counts.
+struct Forgetting<'a> {
+    interrupt: &'a Interrupt,
+    answers: Answers,
+}
+
+impl Follow for Forgetting<'_> {
+    fn progress(&mut self, _done: usize, _total: usize) -> Flow {
+        self.interrupt.flow()
+    }
+
+    fn answered(&mut self, record: AnswerRecord) -> Result<(), String> {
+        self.answers.insert(record);
+        Ok(())
+    }
+}
+
+/// Rounds of the measurement; the median of their ratios counts.
+const ROUNDS: usize = 3;
+
+/// Asks a stretch of the exam shared and one by one, in turns, and prints the median ratio of their times.
+fn sharing(
+    loaded: &mut Loaded,
+    asks: &[Ask<'_>],
+    count: usize,
+    interrupt: &Interrupt,
+) -> Result<(), CliError> {
+    // Stretches from all over the exam, each of neighbours: neighbours are what shares texts.
+    let mut ratios = Vec::new();
+    let (mut apart_most, mut prompts) = (0.0f64, 0);
+    let per_round = count.div_ceil(ROUNDS).min(asks.len());
+    for round in 0..ROUNDS {
+        let start = (asks.len() - per_round) * round / (ROUNDS - 1).max(1);
+        let stretch = &asks[start..start + per_round];
+        loaded.model.forget();
+        let mut follow = Forgetting { interrupt, answers: Answers::default() };
+        let begun = Instant::now();
+        let outcome = pollster::block_on(retort_bench::run::run(
+            &mut loaded.model,
+            stretch,
+            &Answers::default(),
+            &mut follow,
+        ));
+        let shared = begun.elapsed().as_secs_f64();
+        if outcome.cancelled {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        for ask in stretch {
+            let forget = &mut |model: &mut retort_lm::Model<retort_lm::AnyBackend>| model.forget();
+            let found: Result<Vec<Answer>, LmError> = pollster::block_on(retort_bench::run::one_by_one(
+                &mut loaded.model,
+                &ask.inquiry,
+                forget,
+                &mut NoWatch,
+            ));
+            if interrupt.flow() == Flow::Stop {
+                return Ok(());
+            }
+            // What does not fit alone does not fit shared either; it costs nothing in both.
+            let Ok(found) = found else { continue };
+            prompts += found.len();
+            for ((question, key), answer) in ask.inquiry.questions.iter().zip(&ask.keys).zip(&found) {
+                let alone = question.verdict(answer, false);
+                if let (Some(shared), retort_judge::Verdict::Scored { expected, .. }) =
+                    (follow.answers.expected(&ask.id, key), alone)
+                {
+                    apart_most = apart_most.max((shared - expected).abs());
+                }
+            }
+        }
+        ratios.push(begun.elapsed().as_secs_f64() / shared);
+    }
+    ratios.sort_by(f64::total_cmp);
+    let show: Vec<String> = ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
+    eprintln!(
+        "sharing: {:.2} times as fast as every prompt on its own (median of {}; {prompts} prompts of {} inquiries; \
+         largest difference of a score {apart_most:.5})",
+        ratios[ROUNDS / 2],
+        show.join(", "),
+        per_round * ROUNDS,
+    );
+    Ok(())
+}
+
+fn report(runs: &[PathBuf], format: Option<Form>, out: Option<&Path>) -> Result<ExitCode, CliError> {
+    let mut reports: Vec<RunReport> = Vec::new();
+    for folder in runs {
+        let before = reports.len();
+        if folder.join("table.json").exists() {
+            reports.push(read_report(folder).map_err(BenchError::from)?);
+        }
+        for entry in EXAMS {
+            let inner = folder.join(entry.name);
+            if inner.join("table.json").exists() {
+                reports.push(read_report(&inner).map_err(BenchError::from)?);
+            }
+        }
+        if reports.len() == before {
+            return Err(BenchError::NoRun(folder.display().to_string()).into());
+        }
+    }
+    let form = format.unwrap_or_else(|| {
+        match out.and_then(Path::extension).and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("html" | "htm") => Form::Html,
+            Some("json") => Form::Json,
+            _ => Form::Markdown,
+        }
+    });
+    let text = match form {
+        Form::Markdown => retort_bench::report::markdown(&reports),
+        Form::Html => retort_bench::report::html(&reports),
+        Form::Json => serde_json::to_string_pretty(&reports)?,
+    };
+    match out {
+        Some(path) => std::fs::write(path, text)
+            .map_err(|problem| BenchError::Write { path: path.display().to_string(), problem })?,
+        None => write!(std::io::stdout().lock(), "{text}")?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
