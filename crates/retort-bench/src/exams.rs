@@ -5,9 +5,13 @@ use std::collections::BTreeSet;
 use retort_stats::SplitMix64;
 
 use crate::pair::Ways;
+use crate::protocol::aggrefact::{self, AggreFact};
+use crate::protocol::held_out::HeldOut;
 use crate::protocol::pairs::Pairs;
+use crate::protocol::rewardbench::RewardBench;
 use crate::protocol::{Gathered, ProtocolError, gather};
-use crate::{DataDir, Exam, Example, Problem};
+use crate::split::{Part, split};
+use crate::{DataDir, Exam, Item, Kind, Problem, Purpose, read, tasks};
 
 /// How an exam is put together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -96,32 +100,73 @@ pub const EXAMS: &[Entry] = &[
         about: "PandaLM: three people's preferences (999 pairs, two-way and three-way)",
         open: |data, options| pairs("pandalm", data, options),
     },
+    Entry {
+        name: "rewardbench",
+        about: "RewardBench's protocol over any file of its shape (--file), or over the parts in LLMBar and HumanEvalPack",
+        open: |data, options| {
+            let ways = || options.ways.clone();
+            let whole = match &options.file {
+                Some(path) => RewardBench::file(path, ways())?,
+                None => RewardBench::parts(data, ways())?,
+            };
+            let problems = whole.problems().to_vec();
+            let entries = limited(whole.entries().to_vec(), |entry| &entry.id, options);
+            Ok(Opened { exam: Box::new(RewardBench::new(entries, ways())), problems })
+        },
+    },
+    Entry {
+        name: "aggrefact",
+        about: "LLM-AggreFact's protocol over WiCE and FactCheck-GPT: is a claim supported by its evidence",
+        open: |data, options| {
+            let (mut sets, mut problems) = (Vec::new(), Vec::new());
+            for name in aggrefact::SETS {
+                let Gathered { task, examples, problems: more } = gather(name, data)?;
+                sets.push((task, limited(examples, |example| &example.id, options)));
+                problems.extend(more);
+            }
+            Ok(Opened { exam: Box::new(AggreFact::new(sets, options.ways.clone())?), problems })
+        },
+    },
+    Entry {
+        name: "held-out",
+        about: "The held-out part of every training task (--limit: of each task), by family: in-domain figures",
+        open: |data, options| {
+            let (mut parts, mut problems) = (Vec::new(), Vec::new());
+            let tasks = tasks().map_err(ProtocolError::from)?;
+            for task in tasks.values() {
+                if task.source.purpose != Purpose::Training || task.kind == Kind::Generation {
+                    continue;
+                }
+                let mut examples = Vec::new();
+                let mut each = |item: Item| match item {
+                    Ok(example) if split(&example.group) == Part::Test => examples.push(example),
+                    Ok(_) => {}
+                    Err(problem) => problems.push(problem),
+                };
+                read(task, data, &mut each).map_err(ProtocolError::from)?;
+                parts.push((task.clone(), limited(examples, |example| &example.id, options)));
+            }
+            Ok(Opened { exam: Box::new(HeldOut::new(parts, options.ways.clone())?), problems })
+        },
+    },
 ];
 
 /// A pairwise task as an exam.
 fn pairs(name: &str, data: &DataDir, options: &ExamOptions) -> Result<Opened, OpenError> {
     let Gathered { task, examples, problems } = gather(name, data)?;
-    let exam = Pairs::new(task, limited(examples, options), options.ways.clone())?;
+    let exam = Pairs::new(task, limited(examples, |example| &example.id, options), options.ways.clone())?;
     Ok(Opened { exam: Box::new(exam), problems })
 }
 
-/// So many examples as are wanted, drawn by the seed, in the order of the files.
-fn limited(examples: Vec<Example>, options: &ExamOptions) -> Vec<Example> {
-    let Some(limit) = options.limit.filter(|&limit| limit < examples.len()) else { return examples };
-    let mut drawn: Vec<(u64, usize)> = examples
-        .iter()
-        .enumerate()
-        .map(|(index, example)| (priority(options.seed, &example.id), index))
-        .collect();
+/// So many items as are wanted, drawn by the seed, in their order.
+fn limited<T>(items: Vec<T>, id: fn(&T) -> &str, options: &ExamOptions) -> Vec<T> {
+    let Some(limit) = options.limit.filter(|&limit| limit < items.len()) else { return items };
+    let priorities = items.iter().map(|item| priority(options.seed, id(item)));
+    let mut drawn: Vec<(u64, usize)> = priorities.zip(0..).collect();
     drawn.sort_unstable();
     drawn.truncate(limit);
     let chosen: BTreeSet<usize> = drawn.into_iter().map(|(_, index)| index).collect();
-    examples
-        .into_iter()
-        .enumerate()
-        .filter(|(index, _)| chosen.contains(index))
-        .map(|(_, example)| example)
-        .collect()
+    items.into_iter().zip(0..).filter(|(_, index)| chosen.contains(index)).map(|(item, _)| item).collect()
 }
 
 /// A number that depends on nothing but seed and id, so that a larger limit takes the same examples and more.
