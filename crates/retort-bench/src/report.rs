@@ -139,8 +139,12 @@ pub fn run_name(report: &RunReport) -> String {
 }
 
 fn merge(exam: &str, title: &str, runs: &[(usize, &Table)]) -> Merged {
-    let mut merged =
-        Merged { title: title.to_owned(), grids: Vec::new(), notes: Vec::new(), sources: Vec::new() };
+    let mut merged = Merged {
+        title: format!("{exam}: {title}"),
+        grids: Vec::new(),
+        notes: Vec::new(),
+        sources: Vec::new(),
+    };
     for &(run, table) in runs {
         for row in &table.rows {
             let owner = if RULES.contains(&row.judge.as_str()) { EVERY_RUN } else { run };

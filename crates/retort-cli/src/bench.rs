@@ -191,7 +191,7 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
     let entries = names.iter().map(|name| exam(name)).collect::<Result<Vec<_>, _>>();
     let entries = entries.map_err(BenchError::from)?;
     let data = data_dir(args.data.as_deref())?;
-    let has = |way| args.ask.contains(&way);
+    let has = |way| args.ask.contains(&way) && !args.rules_only;
     let ways = Ways {
         together: has(WayArg::Together),
         alone: has(WayArg::Alone),
@@ -223,12 +223,16 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
             Err(error) => return Err(BenchError::from(error).into()),
         };
         for problem in opened.problems.iter().take(MOST_PRINTED) {
-            eprintln!("retort: {}: {problem}; the row was skipped", entry.name);
+            eprintln!("retort: {}: {problem}", entry.name);
         }
         if opened.problems.len() > MOST_PRINTED {
-            eprintln!("retort: {}: and {} more", entry.name, opened.problems.len() - MOST_PRINTED);
+            eprintln!(
+                "retort: {}: and {} more, which problems.jsonl lists",
+                entry.name,
+                opened.problems.len() - MOST_PRINTED
+            );
         }
-        let asks = if args.rules_only { Vec::new() } else { opened.exam.asks() };
+        let asks = opened.exam.asks();
         let identity = RunIdentity::new(
             entry.name,
             loaded.as_ref().map(|loaded| loaded.identity().clone()),
@@ -284,6 +288,9 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
 /// The ways of asking, in words.
 fn asked(ways: &Ways) -> String {
     let names: Vec<&str> = ways.all().map(|way| way.name()).collect();
+    if names.is_empty() {
+        return "nothing".to_owned();
+    }
     let wording = match ways.wording {
         Wording::Full => "full",
         Wording::Short => "short",
