@@ -11,6 +11,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::Reader;
+use crate::read::spec::files::{self, Found};
+use crate::read::spec::table::Records;
 use crate::read::{Item, Reading};
 use crate::{DataError, Example, Problem, Target, Task};
 
@@ -127,6 +129,8 @@ impl Merged {
 struct File {
     /// Relative to the repository.
     name: String,
+    /// Its name without folders and extension.
+    stem: String,
     /// What is no UTF-8 in it is replaced.
     text: String,
     /// The lines where something was.
@@ -136,34 +140,20 @@ struct File {
 impl File {
     /// All files that the task names, one after the other.
     fn all(reading: &Reading<'_>) -> Result<Vec<Self>, DataError> {
-        reading.task.reader.files.iter().map(|name| Self::open(reading, name)).collect()
+        let task = reading.task;
+        let found = files::find(&reading.folder, &task.source.repository, &task.reader.files)?;
+        found.iter().map(Self::open).collect()
     }
 
-    fn open(reading: &Reading<'_>, name: &str) -> Result<Self, DataError> {
-        match std::fs::read(reading.folder.join(name)) {
-            Ok(bytes) => {
-                let mut broken = Vec::new();
-                if std::str::from_utf8(&bytes).is_err() {
-                    let lines = (1_usize..).zip(bytes.split(|&byte| byte == b'\n'));
-                    broken.extend(
-                        lines.filter(|(_, line)| std::str::from_utf8(line).is_err()).map(|(at, _)| at),
-                    );
-                }
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                Ok(Self { name: name.to_owned(), text, broken })
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(DataError::NoFile {
-                repository: reading.task.source.repository.clone(),
-                file: name.to_owned(),
-            }),
-            Err(error) => Err(DataError::Unreadable { file: name.to_owned(), problem: error.to_string() }),
+    fn open(found: &Found) -> Result<Self, DataError> {
+        let bytes = found.bytes()?;
+        let mut broken = Vec::new();
+        if std::str::from_utf8(&bytes).is_err() {
+            let lines = (1_usize..).zip(bytes.split(|&byte| byte == b'\n'));
+            broken.extend(lines.filter(|(_, line)| std::str::from_utf8(line).is_err()).map(|(at, _)| at));
         }
-    }
-
-    /// Its name without folders and extension.
-    fn stem(&self) -> &str {
-        let name = self.name.rsplit('/').next().unwrap_or(&self.name);
-        name.split('.').next().unwrap_or(name)
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Self { name: found.name.clone(), stem: found.stem().to_owned(), text, broken })
     }
 
     fn json<T: serde::de::DeserializeOwned>(&self, expected: &str) -> Result<T, DataError> {
@@ -201,29 +191,29 @@ impl File {
 
     /// The rows of a table with a line of names, each with the line that it begins on.
     fn table(&self, delimiter: u8, quoting: bool) -> Result<(Names, Vec<TableRow>), DataError> {
-        let mut reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter)
-            .quoting(quoting)
-            .flexible(true)
-            .from_reader(self.text.as_bytes());
-        let form =
-            |error: csv::Error| DataError::Form { file: self.name.clone(), problem: error.to_string() };
-        let names: Vec<String> =
-            reader.headers().map_err(form)?.iter().map(|name| name.trim().to_owned()).collect();
+        let text = self.text.as_bytes();
+        let mut records =
+            if quoting { Records::quoted(text, delimiter) } else { Records::raw(text, delimiter) };
         let mut rows = Vec::new();
-        for record in reader.records() {
-            let record = record.map_err(form)?;
-            let line = record.position().map_or(0, |position| {
-                // The reader says where it began to look, which is before empty lines.
-                let from = usize::try_from(position.byte()).unwrap_or(usize::MAX).min(self.text.len());
-                let skipped = self.text[from..].chars().take_while(|c| matches!(c, '\n' | '\r'));
-                let skipped = skipped.filter(|&c| c == '\n').count();
-                self.text.as_bytes()[..from].iter().filter(|&&byte| byte == b'\n').count() + skipped + 1
-            });
-            let cells: Vec<String> = record.iter().map(str::to_owned).collect();
+        let unreadable = |error: std::io::Error| DataError::Unreadable {
+            file: self.name.clone(),
+            problem: error.to_string(),
+        };
+        while let Some(record) = records.next().map_err(unreadable)? {
+            let cells = record.cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned());
+            let cells: Vec<String> = cells.collect();
             let more = cells.iter().map(|cell| cell.matches('\n').count()).sum();
-            rows.push(TableRow { line, whole: self.whole(line, more), cells });
+            let mut whole = self.whole(record.line, more);
+            if record.unclosed {
+                whole = Err("a quote is opened and never closed, so all that follows is one cell".into());
+            }
+            rows.push(TableRow { line: record.line, whole, cells });
         }
+        if rows.is_empty() {
+            let problem = "it is empty; fetch the file again".to_owned();
+            return Err(DataError::Form { file: self.name.clone(), problem });
+        }
+        let names = rows.remove(0).cells.iter().map(|name| name.trim().to_owned()).collect();
         Ok((Names { names }, rows))
     }
 }
@@ -630,7 +620,7 @@ fn begin(reading: &Reading<'_>, each: Each<'_>) -> Rows {
                 };
                 let (target, raters) = votes(reading.task, [label])?;
                 Ok(Example {
-                    id: format!("{}/{number}", file.stem()),
+                    id: format!("{}/{number}", file.stem),
                     target,
                     raters,
                     subset: Some(cell("data_source")?.to_owned()),
@@ -665,7 +655,7 @@ fn q_squared(reading: &Reading<'_>, each: Each<'_>) -> Rows {
                     let (target, raters) = votes(reading.task, [label])?;
                     let response = cell(&format!("{system}_response"))?;
                     Ok(Example {
-                        id: format!("{}/{number}/{system}", file.stem()),
+                        id: format!("{}/{number}/{system}", file.stem),
                         target,
                         raters,
                         subset: Some(system.to_owned()),
@@ -711,7 +701,7 @@ fn audit(reading: &Reading<'_>, asked: Audit, each: Each<'_>) -> Rows {
         let support = pick(&["begin_label", "BEGIN"])?;
         let acts = pick(&["vrm_label", "VRM"])?;
         // `gold/cmu.csv` and `GPT2/gpt2_processed_cmu.csv` are of one set of dialogues.
-        let set = ["cmu", "topical", "wow"].into_iter().find(|set| file.stem().contains(set));
+        let set = ["cmu", "topical", "wow"].into_iter().find(|set| file.stem.contains(set));
         for (number, row) in (1_usize..).zip(&table) {
             rows += 1;
             let example = || {
@@ -803,10 +793,15 @@ fn factscore(reading: &Reading<'_>, asked: Facts, each: Each<'_>) -> Rows {
                 let prompt = text(&biography, "input")?.trim();
                 let prompt = prompt.strip_prefix("Question:").unwrap_or(prompt).trim().to_owned();
                 let topic = beginning(text(&biography, "topic")?);
-                Ok::<_, String>((prompt, topic, list(&biography, "annotations")?.to_vec()))
+                // Of people on whom a system had declined to write there is nothing to label.
+                if biography.get("annotations") == Some(&Value::Null) {
+                    return Ok(None);
+                }
+                Ok::<_, String>(Some((prompt, topic, list(&biography, "annotations")?.to_vec())))
             };
             let (prompt, topic, sentences) = match parts() {
-                Ok(parts) => parts,
+                Ok(Some(parts)) => parts,
+                Ok(None) => continue,
                 Err(message) => {
                     rows += 1;
                     each(file.problem(line, message));
@@ -829,7 +824,7 @@ fn factscore(reading: &Reading<'_>, asked: Facts, each: Each<'_>) -> Rows {
                     }
                 };
                 let example = |fields, id, target| Example {
-                    id: format!("{}/{line}/{at}{id}", file.stem()),
+                    id: format!("{}/{line}/{at}{id}", file.stem),
                     group: topic.clone(),
                     fields,
                     target,
