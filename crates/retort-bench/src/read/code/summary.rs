@@ -793,7 +793,7 @@ fn factscore(reading: &Reading<'_>, asked: Facts, each: Each<'_>) -> Rows {
                 let prompt = text(&biography, "input")?.trim();
                 let prompt = prompt.strip_prefix("Question:").unwrap_or(prompt).trim().to_owned();
                 let topic = beginning(text(&biography, "topic")?);
-                // Of people on whom a system had declined to write there is nothing to label.
+                // Nothing was labelled, for the most part because the system had declined to write.
                 if biography.get("annotations") == Some(&Value::Null) {
                     return Ok(None);
                 }
@@ -1171,4 +1171,123 @@ fn ends(chars: &[char], at: usize) -> bool {
     // A single capital letter is an initial.
     let initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase);
     !initial && !SHORT.contains(&word.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str) -> Vec<String> {
+        let chars: Vec<char> = text.chars().collect();
+        sentences(&chars).into_iter().map(|(start, end)| chars[start..end].iter().collect()).collect()
+    }
+
+    #[test]
+    fn copies_of_one_article_have_one_beginning_and_one_end() {
+        // The two ways in which SummEval's articles are written in two repositories, in invented words.
+        let (a, b) = ("( CNN ) The team 's 0 - 0 draw , \u{a3}200m", "(CNN)The team's 0-0 draw, \u{a3}200m");
+        assert_eq!(beginning(a), "cnntheteams00draw200m");
+        assert_eq!(beginning(a), beginning(b));
+        let long = "word ".repeat(100);
+        assert_eq!(beginning(&format!("{long} one end")), beginning(&format!("{long} and another")));
+        assert_eq!(end(&format!("First sentence. {long}")), end(&long));
+        assert_ne!(end(&long), end(&format!("{long} more")));
+        assert_eq!(beginning(&long).chars().count(), BEGINNING);
+    }
+
+    #[test]
+    fn sentences_end_at_stops_that_are_not_of_short_forms() {
+        assert_eq!(
+            cut(
+                "Dr. Meyer of St. Ives came. \"Did he?\" He did!  J. K. Rowe's is 3.5 m tall. and so on.\nNext"
+            ),
+            [
+                "Dr. Meyer of St. Ives came.",
+                "\"Did he?\"",
+                "He did!",
+                "J. K. Rowe's is 3.5 m tall. and so on.",
+                "Next"
+            ]
+        );
+        assert_eq!(cut(" . "), Vec::<String>::new());
+        assert_eq!(cut(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn marks_are_those_of_three_people() {
+        let of = |marks: &[u8]| spans_of_three(&marks.iter().map(|&mark| mark.into()).collect::<Vec<_>>());
+        // One of three found nothing; the other two marked two spans each.
+        assert_eq!(of(&[0, 0, 0, 0, 1]), Ok(vec![true, false, false]));
+        assert_eq!(of(&[1, 1, 1]), Ok(vec![true; 3]));
+        assert_eq!(of(&[0, 0, 0]), Ok(vec![false; 3]));
+        for impossible in [&[1, 1][..], &[1, 1, 1, 0], &[1, 1, 1, 1], &[0, 0, 2], &[]] {
+            assert!(of(impossible).is_err(), "{impossible:?}");
+        }
+    }
+
+    #[test]
+    fn labels_typed_by_hand_are_read_as_what_they_mean() {
+        for (cell, label) in [
+            ("entailmentt,uncooperative", Some(("supported", false))),
+            ("entailment. uncooperative", Some(("supported", false))),
+            ("Uncooperative", Some(("supported", false))),
+            ("Entailment", Some(("supported", true))),
+            ("hallucinated", Some(("unsupported", true))),
+            ("Partial Hallucination", Some(("partial", true))),
+            ("entailment,hallucination", Some(("partial", true))),
+            (" generic ", Some(("generic", true))),
+            ("", None),
+        ] {
+            assert_eq!(supported(cell), Ok(label), "{cell}");
+        }
+        assert!(supported("maybe").is_err());
+        assert!(supported("generic,hallucination").is_err());
+        for (cell, label) in [
+            ("confirmation,\nacknowledgment,\ndisclosure", Some("yes")),
+            ("dicslosure", Some("yes")),
+            ("disclosure edification", Some("yes")),
+            ("e,d,i,f,i,c,a,t,i,o,n", Some("no")),
+            (",ack.", Some("no")),
+            (" ", None),
+        ] {
+            assert_eq!(disclosure(cell), label, "{cell:?}");
+        }
+    }
+
+    #[test]
+    fn a_grade_is_the_mean_of_its_shares() {
+        let task = crate::tasks().unwrap().get("realsumm_recall").unwrap();
+        // 0.625 of the way from 1 to 5 is 3.5.
+        let shares = |value, range| grade(task, value, range);
+        assert_eq!(shares(0.625, [0.0, 1.0]), Ok(Target::Options(vec![0.0, 0.0, 0.5, 0.5, 0.0])));
+        assert_eq!(shares(0.0, [0.0, 1.0]), Ok(Target::Options(vec![1.0, 0.0, 0.0, 0.0, 0.0])));
+        assert_eq!(shares(5.0, [1.0, 5.0]), Ok(Target::Options(vec![0.0, 0.0, 0.0, 0.0, 1.0])));
+        assert!(shares(1.1, [0.0, 1.0]).is_err());
+        assert!(shares(f64::NAN, [0.0, 1.0]).is_err());
+    }
+
+    #[test]
+    fn a_span_must_mark_letters_of_a_sentence() {
+        let chars: Vec<char> = "One. Two.".chars().collect();
+        let span = |start, end| Span { start, end, fact: true };
+        assert!(!overlap(&chars, &span(3, 5), 5, 9), "the stop and the blank before it");
+        assert!(overlap(&chars, &span(3, 6), 5, 9));
+        assert!(!overlap(&chars, &span(8, 9), 5, 9), "its own stop");
+    }
+
+    #[test]
+    fn rows_with_the_same_texts_are_one_by_the_number_of_their_raters() {
+        let of = |id: &str, yes: f64, raters| Example {
+            id: id.into(),
+            fields: fields([("response", "same")]),
+            target: Target::Options(vec![1.0 - yes, yes]),
+            raters,
+            ..Example::default()
+        };
+        let mut merged = Merged::default();
+        [of("a", 1.0, 3), of("b", 0.0, 1)].into_iter().for_each(|example| merged.add(example));
+        let mut found = Vec::new();
+        merged.give(&mut |item| found.extend(item));
+        assert_eq!(found, [of("a", 0.75, 4)]);
+    }
 }
