@@ -1290,4 +1290,93 @@ mod tests {
         merged.give(&mut |item| found.extend(item));
         assert_eq!(found, [of("a", 0.75, 4)]);
     }
+
+    fn copy(from: &std::path::Path, to: &std::path::Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            if entry.path().is_dir() {
+                copy(&entry.path(), &to.join(entry.file_name()));
+            } else {
+                std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_files_give_sound_examples_or_say_what_is_wrong() {
+        let config = proptest::test_runner::Config {
+            cases: 150,
+            failure_persistence: None,
+            ..proptest::test_runner::Config::default()
+        };
+        let tasks: Vec<&Task> = crate::tasks()
+            .unwrap()
+            .values()
+            .filter(|task| READERS.iter().any(|(name, _)| task.reader.code.as_deref() == Some(*name)))
+            .collect();
+        // Digits, quotes and brackets make other values more often than other files.
+        let bytes = || proptest::sample::select(b"0123456789-.\"[]{},:\n\tntfaS\xff\x00".to_vec());
+        let damage = || proptest::collection::vec((0.0..1.0_f64, bytes()), 1..4);
+        let damages = (0..tasks.len(), damage());
+        let mut seen = [0, 0, 0];
+        let seen = std::cell::RefCell::new(&mut seen);
+        let rng =
+            proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha);
+        let mut runner = proptest::test_runner::TestRunner::new_with_rng(config, rng);
+        let ran = runner.run(&damages, |(task, damage)| {
+            let task = tasks[task];
+            let folder = tempfile::tempdir().unwrap();
+            let repository = task.source.repository.replace('/', "+");
+            let place = folder.path().join(&repository);
+            copy(&std::path::Path::new("tests/fixtures").join(&repository), &place);
+            let files = files::find(&place, &repository, &task.reader.files).unwrap();
+            for (number, (at, byte)) in damage.into_iter().enumerate() {
+                let file = &files[number % files.len()].path;
+                let mut text = std::fs::read(file).unwrap();
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    clippy::cast_precision_loss,
+                    reason = "a place within a short file"
+                )]
+                let place = (at * text.len() as f64) as usize;
+                text[place] = byte;
+                std::fs::write(file, text).unwrap();
+            }
+            let mut wrong = Vec::new();
+            let counts = crate::read(task, &crate::DataDir::new(folder.path()), &mut |item| match item {
+                Ok(example) => {
+                    let sum = match &example.target {
+                        Target::Options(shares) if shares.len() == task.options.len() => shares.iter().sum(),
+                        Target::Preference { first, second, tie } => first + second + tie,
+                        Target::Text(text) if !text.is_empty() => 1.0,
+                        _ => 0.0,
+                    };
+                    let whole = task.context.iter().all(|field| {
+                        field.optional
+                            || example.fields.get(&field.name).is_some_and(|text| !text.trim().is_empty())
+                    });
+                    if (sum - 1.0_f64).abs() > 1e-9 || !whole || example.raters == 0 {
+                        wrong.push(format!("{}: {example:?}", task.name));
+                    }
+                }
+                Err(problem) if problem.line.is_none_or(|line| line == 0) => wrong.push(problem.to_string()),
+                Err(_) => {}
+            });
+            let mut seen = seen.borrow_mut();
+            match counts {
+                Ok(counts) => {
+                    seen[0] += counts.examples;
+                    seen[1] += counts.problems;
+                }
+                Err(_) => seen[2] += 1,
+            }
+            proptest::prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+            Ok(())
+        });
+        ran.unwrap();
+        let seen = seen.into_inner();
+        assert!(seen.iter().all(|&count| count > 20), "examples, problems and files without form: {seen:?}");
+    }
 }
