@@ -11,6 +11,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::Reader;
+use crate::read::spec::files::{self, Found};
+use crate::read::spec::table::Records;
 use crate::read::{Item, Reading};
 use crate::{DataError, Example, Problem, Target, Task};
 
@@ -127,6 +129,8 @@ impl Merged {
 struct File {
     /// Relative to the repository.
     name: String,
+    /// Its name without folders and extension.
+    stem: String,
     /// What is no UTF-8 in it is replaced.
     text: String,
     /// The lines where something was.
@@ -136,34 +140,20 @@ struct File {
 impl File {
     /// All files that the task names, one after the other.
     fn all(reading: &Reading<'_>) -> Result<Vec<Self>, DataError> {
-        reading.task.reader.files.iter().map(|name| Self::open(reading, name)).collect()
+        let task = reading.task;
+        let found = files::find(&reading.folder, &task.source.repository, &task.reader.files)?;
+        found.iter().map(Self::open).collect()
     }
 
-    fn open(reading: &Reading<'_>, name: &str) -> Result<Self, DataError> {
-        match std::fs::read(reading.folder.join(name)) {
-            Ok(bytes) => {
-                let mut broken = Vec::new();
-                if std::str::from_utf8(&bytes).is_err() {
-                    let lines = (1_usize..).zip(bytes.split(|&byte| byte == b'\n'));
-                    broken.extend(
-                        lines.filter(|(_, line)| std::str::from_utf8(line).is_err()).map(|(at, _)| at),
-                    );
-                }
-                let text = String::from_utf8_lossy(&bytes).into_owned();
-                Ok(Self { name: name.to_owned(), text, broken })
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(DataError::NoFile {
-                repository: reading.task.source.repository.clone(),
-                file: name.to_owned(),
-            }),
-            Err(error) => Err(DataError::Unreadable { file: name.to_owned(), problem: error.to_string() }),
+    fn open(found: &Found) -> Result<Self, DataError> {
+        let bytes = found.bytes()?;
+        let mut broken = Vec::new();
+        if std::str::from_utf8(&bytes).is_err() {
+            let lines = (1_usize..).zip(bytes.split(|&byte| byte == b'\n'));
+            broken.extend(lines.filter(|(_, line)| std::str::from_utf8(line).is_err()).map(|(at, _)| at));
         }
-    }
-
-    /// Its name without folders and extension.
-    fn stem(&self) -> &str {
-        let name = self.name.rsplit('/').next().unwrap_or(&self.name);
-        name.split('.').next().unwrap_or(name)
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Ok(Self { name: found.name.clone(), stem: found.stem().to_owned(), text, broken })
     }
 
     fn json<T: serde::de::DeserializeOwned>(&self, expected: &str) -> Result<T, DataError> {
@@ -201,29 +191,29 @@ impl File {
 
     /// The rows of a table with a line of names, each with the line that it begins on.
     fn table(&self, delimiter: u8, quoting: bool) -> Result<(Names, Vec<TableRow>), DataError> {
-        let mut reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter)
-            .quoting(quoting)
-            .flexible(true)
-            .from_reader(self.text.as_bytes());
-        let form =
-            |error: csv::Error| DataError::Form { file: self.name.clone(), problem: error.to_string() };
-        let names: Vec<String> =
-            reader.headers().map_err(form)?.iter().map(|name| name.trim().to_owned()).collect();
+        let text = self.text.as_bytes();
+        let mut records =
+            if quoting { Records::quoted(text, delimiter) } else { Records::raw(text, delimiter) };
         let mut rows = Vec::new();
-        for record in reader.records() {
-            let record = record.map_err(form)?;
-            let line = record.position().map_or(0, |position| {
-                // The reader says where it began to look, which is before empty lines.
-                let from = usize::try_from(position.byte()).unwrap_or(usize::MAX).min(self.text.len());
-                let skipped = self.text[from..].chars().take_while(|c| matches!(c, '\n' | '\r'));
-                let skipped = skipped.filter(|&c| c == '\n').count();
-                self.text.as_bytes()[..from].iter().filter(|&&byte| byte == b'\n').count() + skipped + 1
-            });
-            let cells: Vec<String> = record.iter().map(str::to_owned).collect();
+        let unreadable = |error: std::io::Error| DataError::Unreadable {
+            file: self.name.clone(),
+            problem: error.to_string(),
+        };
+        while let Some(record) = records.next().map_err(unreadable)? {
+            let cells = record.cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned());
+            let cells: Vec<String> = cells.collect();
             let more = cells.iter().map(|cell| cell.matches('\n').count()).sum();
-            rows.push(TableRow { line, whole: self.whole(line, more), cells });
+            let mut whole = self.whole(record.line, more);
+            if record.unclosed {
+                whole = Err("a quote is opened and never closed, so all that follows is one cell".into());
+            }
+            rows.push(TableRow { line: record.line, whole, cells });
         }
+        if rows.is_empty() {
+            let problem = "it is empty; fetch the file again".to_owned();
+            return Err(DataError::Form { file: self.name.clone(), problem });
+        }
+        let names = rows.remove(0).cells.iter().map(|name| name.trim().to_owned()).collect();
         Ok((Names { names }, rows))
     }
 }
@@ -630,7 +620,7 @@ fn begin(reading: &Reading<'_>, each: Each<'_>) -> Rows {
                 };
                 let (target, raters) = votes(reading.task, [label])?;
                 Ok(Example {
-                    id: format!("{}/{number}", file.stem()),
+                    id: format!("{}/{number}", file.stem),
                     target,
                     raters,
                     subset: Some(cell("data_source")?.to_owned()),
@@ -665,7 +655,7 @@ fn q_squared(reading: &Reading<'_>, each: Each<'_>) -> Rows {
                     let (target, raters) = votes(reading.task, [label])?;
                     let response = cell(&format!("{system}_response"))?;
                     Ok(Example {
-                        id: format!("{}/{number}/{system}", file.stem()),
+                        id: format!("{}/{number}/{system}", file.stem),
                         target,
                         raters,
                         subset: Some(system.to_owned()),
@@ -711,7 +701,7 @@ fn audit(reading: &Reading<'_>, asked: Audit, each: Each<'_>) -> Rows {
         let support = pick(&["begin_label", "BEGIN"])?;
         let acts = pick(&["vrm_label", "VRM"])?;
         // `gold/cmu.csv` and `GPT2/gpt2_processed_cmu.csv` are of one set of dialogues.
-        let set = ["cmu", "topical", "wow"].into_iter().find(|set| file.stem().contains(set));
+        let set = ["cmu", "topical", "wow"].into_iter().find(|set| file.stem.contains(set));
         for (number, row) in (1_usize..).zip(&table) {
             rows += 1;
             let example = || {
@@ -803,10 +793,15 @@ fn factscore(reading: &Reading<'_>, asked: Facts, each: Each<'_>) -> Rows {
                 let prompt = text(&biography, "input")?.trim();
                 let prompt = prompt.strip_prefix("Question:").unwrap_or(prompt).trim().to_owned();
                 let topic = beginning(text(&biography, "topic")?);
-                Ok::<_, String>((prompt, topic, list(&biography, "annotations")?.to_vec()))
+                // Nothing was labelled, for the most part because the system had declined to write.
+                if biography.get("annotations") == Some(&Value::Null) {
+                    return Ok(None);
+                }
+                Ok::<_, String>(Some((prompt, topic, list(&biography, "annotations")?.to_vec())))
             };
             let (prompt, topic, sentences) = match parts() {
-                Ok(parts) => parts,
+                Ok(Some(parts)) => parts,
+                Ok(None) => continue,
                 Err(message) => {
                     rows += 1;
                     each(file.problem(line, message));
@@ -829,7 +824,7 @@ fn factscore(reading: &Reading<'_>, asked: Facts, each: Each<'_>) -> Rows {
                     }
                 };
                 let example = |fields, id, target| Example {
-                    id: format!("{}/{line}/{at}{id}", file.stem()),
+                    id: format!("{}/{line}/{at}{id}", file.stem),
                     group: topic.clone(),
                     fields,
                     target,
@@ -1176,4 +1171,212 @@ fn ends(chars: &[char], at: usize) -> bool {
     // A single capital letter is an initial.
     let initial = word.chars().count() == 1 && word.chars().all(char::is_uppercase);
     !initial && !SHORT.contains(&word.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str) -> Vec<String> {
+        let chars: Vec<char> = text.chars().collect();
+        sentences(&chars).into_iter().map(|(start, end)| chars[start..end].iter().collect()).collect()
+    }
+
+    #[test]
+    fn copies_of_one_article_have_one_beginning_and_one_end() {
+        // The two ways in which SummEval's articles are written in two repositories, in invented words.
+        let (a, b) = ("( CNN ) The team 's 0 - 0 draw , \u{a3}200m", "(CNN)The team's 0-0 draw, \u{a3}200m");
+        assert_eq!(beginning(a), "cnntheteams00draw200m");
+        assert_eq!(beginning(a), beginning(b));
+        let long = "word ".repeat(100);
+        assert_eq!(beginning(&format!("{long} one end")), beginning(&format!("{long} and another")));
+        assert_eq!(end(&format!("First sentence. {long}")), end(&long));
+        assert_ne!(end(&long), end(&format!("{long} more")));
+        assert_eq!(beginning(&long).chars().count(), BEGINNING);
+    }
+
+    #[test]
+    fn sentences_end_at_stops_that_are_not_of_short_forms() {
+        assert_eq!(
+            cut(
+                "Dr. Meyer of St. Ives came. \"Did he?\" He did!  J. K. Rowe's is 3.5 m tall. and so on.\nNext"
+            ),
+            [
+                "Dr. Meyer of St. Ives came.",
+                "\"Did he?\"",
+                "He did!",
+                "J. K. Rowe's is 3.5 m tall. and so on.",
+                "Next"
+            ]
+        );
+        assert_eq!(cut(" . "), Vec::<String>::new());
+        assert_eq!(cut(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn marks_are_those_of_three_people() {
+        let of = |marks: &[u8]| spans_of_three(&marks.iter().map(|&mark| mark.into()).collect::<Vec<_>>());
+        // One of three found nothing; the other two marked two spans each.
+        assert_eq!(of(&[0, 0, 0, 0, 1]), Ok(vec![true, false, false]));
+        assert_eq!(of(&[1, 1, 1]), Ok(vec![true; 3]));
+        assert_eq!(of(&[0, 0, 0]), Ok(vec![false; 3]));
+        for impossible in [&[1, 1][..], &[1, 1, 1, 0], &[1, 1, 1, 1], &[0, 0, 2], &[]] {
+            assert!(of(impossible).is_err(), "{impossible:?}");
+        }
+    }
+
+    #[test]
+    fn labels_typed_by_hand_are_read_as_what_they_mean() {
+        for (cell, label) in [
+            ("entailmentt,uncooperative", Some(("supported", false))),
+            ("entailment. uncooperative", Some(("supported", false))),
+            ("Uncooperative", Some(("supported", false))),
+            ("Entailment", Some(("supported", true))),
+            ("hallucinated", Some(("unsupported", true))),
+            ("Partial Hallucination", Some(("partial", true))),
+            ("entailment,hallucination", Some(("partial", true))),
+            (" generic ", Some(("generic", true))),
+            ("", None),
+        ] {
+            assert_eq!(supported(cell), Ok(label), "{cell}");
+        }
+        assert!(supported("maybe").is_err());
+        assert!(supported("generic,hallucination").is_err());
+        for (cell, label) in [
+            ("confirmation,\nacknowledgment,\ndisclosure", Some("yes")),
+            ("dicslosure", Some("yes")),
+            ("disclosure edification", Some("yes")),
+            ("e,d,i,f,i,c,a,t,i,o,n", Some("no")),
+            (",ack.", Some("no")),
+            (" ", None),
+        ] {
+            assert_eq!(disclosure(cell), label, "{cell:?}");
+        }
+    }
+
+    #[test]
+    fn a_grade_is_the_mean_of_its_shares() {
+        let task = crate::tasks().unwrap().get("realsumm_recall").unwrap();
+        // 0.625 of the way from 1 to 5 is 3.5.
+        let shares = |value, range| grade(task, value, range);
+        assert_eq!(shares(0.625, [0.0, 1.0]), Ok(Target::Options(vec![0.0, 0.0, 0.5, 0.5, 0.0])));
+        assert_eq!(shares(0.0, [0.0, 1.0]), Ok(Target::Options(vec![1.0, 0.0, 0.0, 0.0, 0.0])));
+        assert_eq!(shares(5.0, [1.0, 5.0]), Ok(Target::Options(vec![0.0, 0.0, 0.0, 0.0, 1.0])));
+        assert!(shares(1.1, [0.0, 1.0]).is_err());
+        assert!(shares(f64::NAN, [0.0, 1.0]).is_err());
+    }
+
+    #[test]
+    fn a_span_must_mark_letters_of_a_sentence() {
+        let chars: Vec<char> = "One. Two.".chars().collect();
+        let span = |start, end| Span { start, end, fact: true };
+        assert!(!overlap(&chars, &span(3, 5), 5, 9), "the stop and the blank before it");
+        assert!(overlap(&chars, &span(3, 6), 5, 9));
+        assert!(!overlap(&chars, &span(8, 9), 5, 9), "its own stop");
+    }
+
+    #[test]
+    fn rows_with_the_same_texts_are_one_by_the_number_of_their_raters() {
+        let of = |id: &str, yes: f64, raters| Example {
+            id: id.into(),
+            fields: fields([("response", "same")]),
+            target: Target::Options(vec![1.0 - yes, yes]),
+            raters,
+            ..Example::default()
+        };
+        let mut merged = Merged::default();
+        [of("a", 1.0, 3), of("b", 0.0, 1)].into_iter().for_each(|example| merged.add(example));
+        let mut found = Vec::new();
+        merged.give(&mut |item| found.extend(item));
+        assert_eq!(found, [of("a", 0.75, 4)]);
+    }
+
+    fn copy(from: &std::path::Path, to: &std::path::Path) {
+        std::fs::create_dir_all(to).unwrap();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            if entry.path().is_dir() {
+                copy(&entry.path(), &to.join(entry.file_name()));
+            } else {
+                std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_files_give_sound_examples_or_say_what_is_wrong() {
+        let config = proptest::test_runner::Config {
+            cases: 150,
+            failure_persistence: None,
+            ..proptest::test_runner::Config::default()
+        };
+        let tasks: Vec<&Task> = crate::tasks()
+            .unwrap()
+            .values()
+            .filter(|task| READERS.iter().any(|(name, _)| task.reader.code.as_deref() == Some(*name)))
+            .collect();
+        // Digits, quotes and brackets make other values more often than other files.
+        let bytes = || proptest::sample::select(b"0123456789-.\"[]{},:\n\tntfaS\xff\x00".to_vec());
+        let damage = || proptest::collection::vec((0.0..1.0_f64, bytes()), 1..4);
+        let damages = (0..tasks.len(), damage());
+        let mut seen = [0, 0, 0];
+        let seen = std::cell::RefCell::new(&mut seen);
+        let rng =
+            proptest::test_runner::TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha);
+        let mut runner = proptest::test_runner::TestRunner::new_with_rng(config, rng);
+        let ran = runner.run(&damages, |(task, damage)| {
+            let task = tasks[task];
+            let folder = tempfile::tempdir().unwrap();
+            let repository = task.source.repository.replace('/', "+");
+            let place = folder.path().join(&repository);
+            copy(&std::path::Path::new("tests/fixtures").join(&repository), &place);
+            let files = files::find(&place, &repository, &task.reader.files).unwrap();
+            for (number, (at, byte)) in damage.into_iter().enumerate() {
+                let file = &files[number % files.len()].path;
+                let mut text = std::fs::read(file).unwrap();
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    clippy::cast_precision_loss,
+                    reason = "a place within a short file"
+                )]
+                let place = (at * text.len() as f64) as usize;
+                text[place] = byte;
+                std::fs::write(file, text).unwrap();
+            }
+            let mut wrong = Vec::new();
+            let counts = crate::read(task, &crate::DataDir::new(folder.path()), &mut |item| match item {
+                Ok(example) => {
+                    let sum = match &example.target {
+                        Target::Options(shares) if shares.len() == task.options.len() => shares.iter().sum(),
+                        Target::Preference { first, second, tie } => first + second + tie,
+                        Target::Text(text) if !text.is_empty() => 1.0,
+                        _ => 0.0,
+                    };
+                    let whole = task.context.iter().all(|field| {
+                        field.optional
+                            || example.fields.get(&field.name).is_some_and(|text| !text.trim().is_empty())
+                    });
+                    if (sum - 1.0_f64).abs() > 1e-9 || !whole || example.raters == 0 {
+                        wrong.push(format!("{}: {example:?}", task.name));
+                    }
+                }
+                Err(problem) if problem.line.is_none_or(|line| line == 0) => wrong.push(problem.to_string()),
+                Err(_) => {}
+            });
+            let mut seen = seen.borrow_mut();
+            match counts {
+                Ok(counts) => {
+                    seen[0] += counts.examples;
+                    seen[1] += counts.problems;
+                }
+                Err(_) => seen[2] += 1,
+            }
+            proptest::prop_assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+            Ok(())
+        });
+        ran.unwrap();
+        let seen = seen.into_inner();
+        assert!(seen.iter().all(|&count| count > 20), "examples, problems and files without form: {seen:?}");
+    }
 }
