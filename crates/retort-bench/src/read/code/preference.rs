@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use calamine::{Reader as _, Xlsx};
 use sha2::{Digest, Sha256};
 
 use super::Reader;
 use crate::read::spec::files::{Found, find};
 use crate::read::spec::json::Json;
 use crate::read::spec::table::Records;
+use crate::read::spec::{cell_text, sheet_rows};
 use crate::read::{Item, Reading};
 use crate::{DataError, Example, Problem, Target};
 
@@ -241,17 +241,14 @@ fn instruct(
     })?;
 
     let file = named(reading, &files, ".xlsx")?;
-    let form = |problem: String| DataError::Form { file: file.name.clone(), problem };
-    let mut book: Xlsx<_> = Xlsx::new(std::io::Cursor::new(file.bytes()?))
-        .map_err(|error| form(format!("it is not a workbook of Excel: {error}")))?;
-    let sheet = match book.worksheet_range_at(0) {
-        Some(Ok(sheet)) => sheet,
-        Some(Err(error)) => return Err(form(format!("its first sheet cannot be read: {error}"))),
-        None => return Err(form("it has no sheet".into())),
-    };
-    let first_line = sheet.start().map_or(0, |(row, _)| row as usize) + 1;
-    let mut cells = sheet.rows().map(|cells| cells.iter().map(ToString::to_string).collect::<Vec<String>>());
-    let names = cells.next().unwrap_or_default();
+    let sheet = sheet_rows(file)?;
+    let mut cells = sheet.iter();
+    let (_, head) = cells.next().ok_or_else(|| DataError::Form {
+        file: file.name.clone(),
+        problem: "its first sheet is empty; the first row must name the columns".into(),
+    })?;
+    let names: Vec<String> = head.values().map(|cell| cell_text(cell).unwrap_or_default()).collect();
+    let numbers: Vec<u32> = head.keys().copied().collect();
     let columns = [
         "instance_id",
         "model_a",
@@ -262,15 +259,15 @@ fn instruct(
     ];
     let places = places(file, &names.iter().map(String::as_str).collect::<Vec<_>>(), columns)?;
     let mut rows = 0;
-    for (index, cells) in cells.enumerate() {
-        // Sheets end in rows that were formatted and never filled.
-        if cells.iter().all(|cell| cell.trim().is_empty()) {
-            continue;
-        }
+    for (line, cells) in cells {
         rows += 1;
-        let line = first_line + 1 + index;
+        // An error in one of these cells is none of the labels and models that are known, and is reported as such.
+        let texts = places.map(|place| {
+            let cell = numbers.get(place).and_then(|number| cells.get(number));
+            cell.map_or_else(String::new, |cell| cell_text(cell).unwrap_or_else(|error| error))
+        });
         let [id, model_a, model_b, acceptable_a, acceptable_b, preference] =
-            places.map(|place| cells.get(place).map_or("", |cell| cell.trim()));
+            texts.each_ref().map(|text| text.trim());
         let done = match prompts.get(id) {
             None => Err(format!("there is no instance {id:?}")),
             Some(prompt) => {
@@ -287,7 +284,7 @@ fn instruct(
             }
         };
         if let Err(problem) = done {
-            each(Err(file.problem(line, &problem)));
+            each(Err(file.problem(*line, &problem)));
         }
     }
     Ok(rows)
