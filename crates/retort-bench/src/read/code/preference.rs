@@ -513,12 +513,18 @@ impl Wrong for Found {
     }
 }
 
+/// What is done with the cells of a line.
+type EachLine<'r> = &'r mut dyn FnMut(&Place<'_>, &[&str]) -> Result<(), Problem>;
+
+/// What is done with the cells of a row that were asked for, and its physical line.
+type EachRow<'r, const N: usize> = &'r mut dyn FnMut(usize, [&str; N]) -> Result<(), Problem>;
+
 /// Reads a table without a line of names. Gives the number of its rows.
 fn lines(
     file: &Found,
     form: Table,
     each: &mut dyn FnMut(Item),
-    row: &mut dyn FnMut(&Place<'_>, &[&str]) -> Result<(), Problem>,
+    row: EachLine<'_>,
 ) -> Result<usize, DataError> {
     let mut records = match form {
         Table::Quoted(delimiter) => Records::quoted(file.open()?, delimiter),
@@ -547,7 +553,7 @@ pub(super) fn table<const N: usize>(
     form: Table,
     columns: [&str; N],
     each: &mut dyn FnMut(Item),
-    row: &mut dyn FnMut(usize, [&str; N]) -> Result<(), Problem>,
+    row: EachRow<'_, N>,
 ) -> Result<usize, DataError> {
     let mut head: Option<(usize, [usize; N])> = None;
     let mut wrong = None;
