@@ -18,13 +18,13 @@ const LABELS: [&str; 5] = [
 
 /// For each form: its name, what else is said of it, and the columns of the text and of the raters.
 const FORMS: [(&str, &str, &str, &str); 7] = [
-    ("csv", "", "a", "b"),
-    ("tsv", "merge = true\n", "a", "b"),
-    ("rawtsv", "", "a", "b"),
-    ("jsonl", "merge = true\n", "a.0", "a.*.b"),
-    ("json", "rows = \"a\"\neach = \"b\"\n", ".a", "a.*.b"),
-    ("json", "", "a", "b"),
-    ("xlsx", "", "a", "b"),
+    ("csv", "", "a", "\"b\""),
+    ("tsv", "merge = true\n", "a", "\"b\""),
+    ("rawtsv", "", "a", "\"b\""),
+    ("jsonl", "merge = true\n", "a", "\"b\", \"c.*.b\""),
+    ("json", "rows = \"a\"\neach = \"b\"\n", ".a", "\".b\""),
+    ("json", "", "a.0", "\"b\""),
+    ("xlsx", "", "a", "\"b\""),
 ];
 
 /// A task for every form and way of writing labels.
@@ -63,12 +63,11 @@ purpose = "training"
 [reader]
 files = ["f"]
 format = "{form}"
-{more}fields = {{ prompt = "{text}", reference = "b" }}
-group = "b"
+{more}fields = {{ prompt = "{text}", reference = "d" }}
 subset = "$file"
-extra = {{ a = "{raters}", n = "$row" }}
-label = {{ columns = ["b", "{raters}"], {labels} }}
-only = [{{ column = "b", not = ["x"] }}]
+extra = {{ n = "$row" }}
+label = {{ columns = [{raters}], {labels} }}
+only = [{{ column = "{text}", not = ["x"] }}]
 "#
         );
         Task::read("t.toml", &task).expect("the task is right")
