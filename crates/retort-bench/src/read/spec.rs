@@ -236,13 +236,18 @@ fn records<R: BufRead>(
     Ok(())
 }
 
-/// The first sheet of a workbook.
-fn workbook(file: &Found, maker: &mut Maker<'_, '_>) -> Result<(), DataError> {
+/// The rows of a workbook's first sheet that are not empty.
+pub(in crate::read) fn sheet_rows(file: &Found) -> Result<Vec<SheetRow>, DataError> {
     let bytes = file.bytes()?;
     // calamine adds up the digits of a cell's place unchecked, which in a build with checks panics on a hostile place.
-    let rows = std::panic::catch_unwind(|| sheet(bytes))
+    std::panic::catch_unwind(|| sheet(bytes))
         .unwrap_or_else(|_| Err("its cells are at impossible places".to_owned()))
-        .map_err(|problem| form(file, format!("it cannot be read as a workbook: {problem}")))?;
+        .map_err(|problem| form(file, format!("it cannot be read as a workbook: {problem}")))
+}
+
+/// The first sheet of a workbook.
+fn workbook(file: &Found, maker: &mut Maker<'_, '_>) -> Result<(), DataError> {
+    let rows = sheet_rows(file)?;
     let mut rows = rows.iter();
     let Some((_, first)) = rows.next() else {
         return Err(form(file, "its first sheet is empty; the first row must name the columns"));
@@ -268,7 +273,7 @@ fn workbook(file: &Found, maker: &mut Maker<'_, '_>) -> Result<(), DataError> {
 }
 
 /// A row of a sheet: its number from 1, and the cells that are not empty by their column.
-type SheetRow = (usize, BTreeMap<u32, Data>);
+pub(in crate::read) type SheetRow = (usize, BTreeMap<u32, Data>);
 
 /// The rows of a workbook's first sheet that are not empty. Cell by cell: calamine's own table of a sheet has every
 /// place between its first and its last cell, which two cells far apart make larger than any memory.
@@ -294,7 +299,7 @@ fn sheet(bytes: Vec<u8>) -> Result<Vec<SheetRow>, String> {
 }
 
 /// A cell as text; every number of a workbook is floating, so a whole one is written without a point.
-fn cell_text(cell: &Data) -> Result<String, String> {
+pub(in crate::read) fn cell_text(cell: &Data) -> Result<String, String> {
     match cell {
         Data::Empty => Ok(String::new()),
         Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => Ok(text.clone()),

@@ -403,14 +403,20 @@ fn answer_utility(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<u
     Ok(rows)
 }
 
-/// Adds an answer and its score.
+/// Adds an answer and its score. Some systems gave an empty answer, which is left out: there is nothing to read.
 fn rated(answer: &Json, set: &str, options: usize, tally: &mut Tally) -> Result<(), String> {
     let text = |name: &str| {
         let text = text_at(answer, name).map(|text| text.trim().to_owned());
-        text.filter(|text| !text.is_empty()).ok_or_else(|| format!("there is nothing in {name:?}"))
+        text.ok_or_else(|| format!("there is nothing in {name:?}"))
     };
     let (question, response, score) = (text("question")?, text("output")?, text("utility_score")?);
     let class = score_of(&score, options)?;
+    if question.is_empty() {
+        return Err("the question is empty".into());
+    }
+    if response.is_empty() {
+        return Ok(());
+    }
     tally.add(&[&question, &response], &one_of(options, class), |id| Example {
         id,
         group: question.clone(),
