@@ -2,7 +2,8 @@
 
 use std::collections::BinaryHeap;
 
-/// No class is weighted more than this many times, or less than its inverse: a handful of rows must not steer training.
+/// Before weights are brought to a mean of 1, none is above this or below its inverse: a handful of rows must not steer
+/// training.
 const MOST_WEIGHT: f64 = 4.0;
 
 /// An example that was picked.
