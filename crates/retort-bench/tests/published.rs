@@ -2,6 +2,8 @@
 //!
 //! `RETORT_DATA=FOLDER cargo test -p retort-bench --test published -- --ignored`
 
+#![expect(clippy::expect_used, clippy::panic, reason = "what a test needs and cannot have fails the test")]
+
 use retort_bench::pair::Ways;
 use retort_bench::protocol::aggrefact::AggreFact;
 use retort_bench::protocol::pairs::Pairs;

@@ -432,8 +432,6 @@ fn macro_scores(truth: &[Class], said: &[Class]) -> [f64; 3] {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::super::shared::testing::{a, answers, close, figure, unscored, value, yes};
     use super::*;
     use crate::{DataDir, tasks};
@@ -565,7 +563,11 @@ mod tests {
         let third = 1.0 / 3.0;
         let examples = vec![
             people(pair("1", "x", ["aa", "b"], [1.0, 0.0, 0.0]), ["first"; 3], "first"),
-            people(pair("2", "x", ["aa", "b"], [0.0, 2.0 * third, third]), ["second", "tie", "second"], "first"),
+            people(
+                pair("2", "x", ["aa", "b"], [0.0, 2.0 * third, third]),
+                ["second", "tie", "second"],
+                "first",
+            ),
             people(pair("3", "x", ["aa", "b"], [0.0, third, 2.0 * third]), ["tie", "tie", "second"], "tie"),
             people(pair("4", "x", ["aa", "b"], [third; 3]), ["first", "second", "tie"], "second"),
         ];
@@ -617,7 +619,8 @@ mod tests {
             ids.dedup();
             assert_eq!(ids.len(), asks.len(), "{name}");
             let tables = exam.tables(&Answers::default());
-            let notes: Vec<&String> = tables[0].notes.iter().filter(|note| note.contains("could not be read")).collect();
+            let notes: Vec<&String> =
+                tables[0].notes.iter().filter(|note| note.contains("could not be read")).collect();
             assert_eq!(notes.len(), 1, "{name}");
         }
         let refused = Pairs::read("wice_claims", &data, Ways::default()).unwrap_err().to_string();
