@@ -287,8 +287,6 @@ impl Exam for AggreFact {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::super::shared::testing::{answers, close, figure, unscored, value, yes};
     use super::*;
     use crate::{Target, tasks};

@@ -310,8 +310,6 @@ fn share(truth: &[f64], said: &[f64]) -> Statistic {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::super::shared::testing::{a, answers, close, figure, scored, value, yes};
     use super::*;
     use crate::tasks;

@@ -429,3 +429,203 @@ fn macro_scores(truth: &[Class], said: &[Class]) -> [f64; 3] {
     }
     sums
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::shared::testing::{a, answers, close, figure, unscored, value, yes};
+    use super::*;
+    use crate::{DataDir, tasks};
+
+    /// Shares of first, second and tie.
+    fn pair(id: &str, subset: &str, responses: [&str; 2], [first, second, tie]: [f64; 3]) -> Example {
+        Example {
+            id: id.to_owned(),
+            group: format!("prompt {id}"),
+            fields: [("prompt".to_owned(), "Why do cats purr?".to_owned())].into(),
+            responses: Some(responses.map(str::to_owned)),
+            target: Target::Preference { first, second, tie },
+            raters: 1,
+            subset: Some(subset.to_owned()),
+            ..Example::default()
+        }
+    }
+
+    fn exam(examples: Vec<Example>, ways: Ways) -> Pairs {
+        Pairs::new(tasks().unwrap()["hhh"].clone(), examples, ways).unwrap()
+    }
+
+    fn five() -> Vec<Example> {
+        vec![
+            pair("1", "x", ["cats purr", "no"], [1.0, 0.0, 0.0]),
+            pair("2", "x", ["because", "so"], [0.0, 1.0, 0.0]),
+            pair("3", "y", ["same", "size"], [1.0, 0.0, 0.0]),
+            pair("4", "y", ["one", "three"], [0.0, 1.0, 0.0]),
+            // People are divided, so this one has no right answer.
+            pair("5", "y", ["one", "three"], [0.5, 0.5, 0.0]),
+        ]
+    }
+
+    #[test]
+    fn accuracy_flips_and_length_by_hand() {
+        let given = answers(&[
+            // 1: (0.9 + 0.7)/2 for the first: right. 2: (0.8 + 0.4)/2 for the first: wrong, and the orders differ.
+            ("1/ab", "better", a(0.9)),
+            ("1/ba", "better", a(0.3)),
+            ("2/ab", "better", a(0.8)),
+            ("2/ba", "better", a(0.6)),
+            // 3: always the one that is shown first: a tie, and the orders differ. 4: one order has no score.
+            ("3/ab", "better", a(0.75)),
+            ("3/ba", "better", a(0.75)),
+            ("4/ab", "better", a(0.1)),
+            ("4/ba", "better", unscored()),
+            // 5: for the second.
+            ("5/ab", "better", a(0.2)),
+            ("5/ba", "better", a(0.7)),
+        ]);
+        let ways = Ways { alone: false, agnostic: false, ..Ways::default() };
+        let tables = exam(five(), ways).tables(&given);
+        assert_eq!(tables.len(), 1);
+        let found = figure(&tables, "all", "together", "accuracy");
+        close(found.value.unwrap(), (1.0 + 0.0 + 0.5) / 3.0);
+        assert_eq!((found.n, found.left_out), (3, 1));
+        assert!(found.low.unwrap() <= 0.5 && found.high.unwrap() >= 0.5, "{found:?}");
+        close(value(&tables, "x", "together", "accuracy"), 0.5);
+        close(value(&tables, "y", "together", "accuracy"), 0.5);
+        // Of four pairs with both orders (the undecided one too) two are flipped.
+        let flips = figure(&tables, "all", "together", "flip_rate");
+        close(flips.value.unwrap(), 0.5);
+        assert_eq!((flips.n, flips.left_out), (4, 1));
+        // Longer: right, wrong, a tie, right.
+        close(value(&tables, "all", "longer", "accuracy"), 0.625);
+        close(value(&tables, "all", "shorter", "accuracy"), 0.375);
+        // Share of words in the prompt: 2/2 against 0; 0 against 0; 0, 0; 0, 0.
+        close(value(&tables, "all", "overlap", "accuracy"), 2.5 / 4.0);
+        // People prefer the longer in 1 and 4 of four; the judge in 1, 2 and 5 of the four that it decided.
+        close(value(&tables, "all", "people", "longer_preferred"), 0.5);
+        close(value(&tables, "all", "together", "longer_preferred"), 0.75);
+        // The longer is right in 1 (found) and 4 (no answer); the shorter in 2 (not found): 1 − 0.
+        let gap = figure(&tables, "all", "together", "length_gap");
+        assert_eq!((gap.value, gap.n, gap.left_out), (Some(1.0), 2, 1));
+        let note = "People call neither response better in 1 of 5 pairs; accuracy is over the others.";
+        assert!(tables[0].notes.iter().any(|text| text == note), "{:?}", tables[0].notes);
+    }
+
+    #[test]
+    fn a_judge_that_always_says_the_opposite_is_always_wrong() {
+        // The same answers for the first response, once as they are and once reversed: accuracies must add up to 1. A
+        // comparison that takes the orders for one another, or truth for its opposite, fails here.
+        let right: [f64; 4] = [0.9, 0.2, 0.7, 0.4];
+        for reversed in [false, true] {
+            let first = |p: f64| if reversed { 1.0 - p } else { p };
+            let mut given = Answers::default();
+            for (id, p) in ["1", "2", "3", "4"].iter().zip(right) {
+                for (order, verdict) in [("ab", a(first(p))), ("ba", a(1.0 - first(p)))] {
+                    given.insert(crate::AnswerRecord {
+                        id: format!("{id}/{order}"),
+                        verdicts: vec![("better".into(), verdict)],
+                        tokens: 0,
+                    });
+                }
+            }
+            let ways = Ways { alone: false, agnostic: false, ..Ways::default() };
+            let tables = exam(five(), ways).tables(&given);
+            close(value(&tables, "all", "together", "accuracy"), if reversed { 0.0 } else { 1.0 });
+            close(value(&tables, "all", "together", "flip_rate"), 0.0);
+        }
+    }
+
+    #[test]
+    fn responses_judged_alone_are_compared_by_their_scores() {
+        let ways = Ways { together: false, agnostic: false, ..Ways::default() };
+        let exam = exam(five()[..2].to_vec(), ways);
+        let ids: Vec<String> = exam.asks().into_iter().map(|ask| ask.id).collect();
+        assert_eq!(ids, ["1/first", "1/second", "2/first", "2/second"]);
+        let given = answers(&[
+            ("1/first", "good", yes(0.8)),
+            ("1/second", "good", yes(0.6)),
+            ("2/first", "good", yes(0.5)),
+            ("2/second", "good", yes(0.5)),
+        ]);
+        let tables = exam.tables(&given);
+        close(value(&tables, "all", "alone", "accuracy"), 0.75);
+        assert!(tables[0].rows.iter().all(|row| row.metric != "flip_rate"));
+    }
+
+    #[test]
+    fn three_classes_by_hand() {
+        let people = |mut example: Example, said: [&str; 3], judge: &str| {
+            for (number, said) in (1..).zip(said) {
+                example.extra.insert(format!("human_{number}"), said.to_owned());
+            }
+            example.extra.insert("judge_other".into(), judge.to_owned());
+            example
+        };
+        let third = 1.0 / 3.0;
+        let examples = vec![
+            people(pair("1", "x", ["aa", "b"], [1.0, 0.0, 0.0]), ["first"; 3], "first"),
+            people(
+                pair("2", "x", ["aa", "b"], [0.0, 2.0 * third, third]),
+                ["second", "tie", "second"],
+                "first",
+            ),
+            people(pair("3", "x", ["aa", "b"], [0.0, third, 2.0 * third]), ["tie", "tie", "second"], "tie"),
+            people(pair("4", "x", ["aa", "b"], [third; 3]), ["first", "second", "tie"], "second"),
+        ];
+        let given = answers(&[
+            ("1/ab", "better", a(0.9)),
+            ("1/ba", "better", a(0.2)),
+            ("2/ab", "better", a(0.2)),
+            ("2/ba", "better", a(0.6)),
+            // The mean is for the first, but the orders disagree: neither.
+            ("3/ab", "better", a(0.9)),
+            ("3/ba", "better", a(0.6)),
+            ("4/ab", "better", a(0.9)),
+            ("4/ba", "better", a(0.1)),
+        ]);
+        let ways = Ways { alone: false, agnostic: false, ..Ways::default() };
+        let tables = exam(examples, ways).tables(&given);
+        assert_eq!(tables.len(), 2);
+        // The judge: first, second, tie, first.
+        close(value(&tables, "all", "together", "agreement_human_1"), 1.0);
+        close(value(&tables, "all", "together", "agreement_human_2"), 0.5);
+        close(value(&tables, "all", "together", "agreement_human_3"), 0.5);
+        // The majority: first, second, tie, none.
+        let found = figure(&tables, "all", "together", "agreement_majority");
+        assert_eq!((found.value, found.n, found.left_out), (Some(1.0), 3, 0));
+        // Published: first, first, tie of first, second, tie. Precision of first 1/2, of tie 1, of second never said: 0.
+        // Recall of first 1, of tie 1, of second 0. F1 2/3, 1, 0.
+        close(value(&tables, "all", "other", "agreement_majority"), 2.0 / 3.0);
+        close(value(&tables, "all", "other", "macro_precision"), 0.5);
+        close(value(&tables, "all", "other", "macro_recall"), 2.0 / 3.0);
+        close(value(&tables, "all", "other", "macro_f1"), 5.0 / 9.0);
+        // One and two agree in 1 and 3: 1/2. By chance: ties 1/4·2/4, firsts 2/4·1/4, seconds 1/4·1/4: 5/16. (8 − 5)/11.
+        close(value(&tables, "all", "human_1", "kappa_human_2"), 3.0 / 11.0);
+        assert!(tables[1].notes.iter().any(|note| note.starts_with("1 pairs have no majority")));
+        assert!(tables[1].rows.iter().all(|row| row.metric != "kappa_majority"));
+    }
+
+    #[test]
+    fn the_fixture_of_each_pairwise_set_is_an_exam() {
+        let data = DataDir::new("tests/fixtures");
+        for name in ["llmbar", "humanevalpack", "hhh", "pandalm"] {
+            let exam = Pairs::read(name, &data, Ways::default()).unwrap();
+            assert_eq!(exam.name(), name);
+            assert!(!exam.problems().is_empty(), "{name}");
+            let asks = exam.asks();
+            // Both orders, and each response alone.
+            assert_eq!(asks.len(), 4 * exam.examples.len(), "{name}");
+            let mut ids: Vec<&str> = asks.iter().map(|ask| ask.id.as_str()).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            assert_eq!(ids.len(), asks.len(), "{name}");
+            let tables = exam.tables(&Answers::default());
+            let notes: Vec<&String> =
+                tables[0].notes.iter().filter(|note| note.contains("could not be read")).collect();
+            assert_eq!(notes.len(), 1, "{name}");
+        }
+        let refused = Pairs::read("wice_claims", &data, Ways::default()).unwrap_err().to_string();
+        assert_eq!(refused, "task \"wice_claims\" is no task for this exam, which needs a pairwise task");
+        let refused = Pairs::read("nothing", &data, Ways::default()).unwrap_err().to_string();
+        assert!(refused.starts_with("there is no task \"nothing\""), "{refused}");
+    }
+}

@@ -363,8 +363,6 @@ fn parse(prompts: &str, samples: &str) -> (Vec<Sampled>, Vec<Problem>) {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::super::shared::testing::{a, answers, close, figure, value, yes};
     use super::*;
 

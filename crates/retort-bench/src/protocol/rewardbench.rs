@@ -491,8 +491,6 @@ fn message<'a>(column: &str, message: &'a Value) -> Result<(&'a str, &'a str), S
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::super::shared::testing::{a, answers, close, figure, value};
     use super::*;
 

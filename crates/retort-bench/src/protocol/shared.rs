@@ -115,8 +115,6 @@ pub(super) fn in_order<'a>(values: impl Iterator<Item = &'a str>) -> Vec<&'a str
 
 #[cfg(test)]
 pub(super) mod testing {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use retort_judge::{Method, OptionProbability, Unscored, Verdict};
 
     use crate::{AnswerRecord, Answers, Figure, Table};

@@ -343,17 +343,13 @@ fn factcheck_gpt(reading: &Reading<'_>, each: Each<'_>) -> Result<usize, DataErr
         let mut known: HashMap<(String, String), usize> = HashMap::new();
         for (line, row) in lines::<Checked>(reading, file)? {
             count += 1;
-            let row = match row.and_then(|row| {
-                let pairs = pairs(&row)?;
-                Ok((row, pairs))
-            }) {
-                Ok((row, pairs)) => (row.prompt, pairs),
+            let (prompt, pairs) = match row.and_then(|row| pairs(&row).map(|pairs| (row.prompt, pairs))) {
+                Ok(read) => read,
                 Err(message) => {
                     each(Err(problem(file, line, &message)));
                     continue;
                 }
             };
-            let (prompt, pairs) = row;
             for (number, (claim, document, stance)) in (1..).zip(pairs) {
                 let supported = stance == "completely-support";
                 let place = *known.entry((claim.clone(), document.clone())).or_insert(examples.len());
