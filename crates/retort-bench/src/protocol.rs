@@ -3,3 +3,6 @@
 pub mod cobbler;
 pub mod flask;
 pub mod verbosity;
+
+#[cfg(test)]
+mod fake;
