@@ -23,7 +23,6 @@ fn example(instruction: &str, names: [&str; 2], texts: [&str; 2], ranks: [[u32; 
     }
 }
 
-#[expect(clippy::unwrap_used, reason = "a test's exam")]
 fn exam(examples: Vec<Example>, ways: Ways, limit: Option<usize>) -> Cobbler {
     let settings = CobblerSettings { ways, limit, ..CobblerSettings::default() };
     Cobbler::new(task("cobbler").unwrap(), examples, Vec::new(), settings)
