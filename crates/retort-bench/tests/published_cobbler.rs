@@ -184,8 +184,4 @@ fn a_random_judge_has_the_published_row() {
     }
     let (salience, ..) = figure(&tables, "random", "salience");
     assert!(salience < 0.03, "{salience}");
-    let rows = tables.iter().flat_map(|table| &table.rows);
-    for row in rows {
-        eprintln!("{:10} {:18} {:?} n={}", row.judge, row.metric, row.figure.value, row.figure.n);
-    }
 }

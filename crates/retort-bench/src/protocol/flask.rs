@@ -408,6 +408,9 @@ impl Exam for Flask {
     }
 }
 
+/// Scores with their clusters.
+type Items<'a> = Vec<(&'a str, Option<f64>)>;
+
 /// A score with its cluster, another's score of the same thing beside it.
 type Beside<'a> = (&'a str, Option<f64>, f64);
 
@@ -429,7 +432,7 @@ impl Flask {
                 continue;
             }
             // By skill, by domain and by difficulty: what each score counts towards.
-            let mut parts: BTreeMap<(u8, String), Vec<(&str, Option<f64>)>> = BTreeMap::new();
+            let mut parts: BTreeMap<(u8, String), Items<'_>> = BTreeMap::new();
             for response in responses() {
                 let instruction = &self.instructions[response.instruction];
                 for skill in self.skills(response) {
