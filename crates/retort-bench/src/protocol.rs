@@ -2,6 +2,8 @@
 
 pub mod aggrefact;
 pub mod cobbler;
+#[cfg(test)]
+mod fake;
 pub mod flask;
 pub mod held_out;
 pub mod pairs;

@@ -879,3 +879,6 @@ pub(super) fn task(name: &str) -> Result<&'static Task, DataError> {
         .get(name)
         .ok_or_else(|| form("there is no such task; this build of the program lacks it".to_owned()))
 }
+
+#[cfg(test)]
+mod tests;

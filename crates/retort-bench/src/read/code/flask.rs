@@ -43,7 +43,7 @@ pub struct Output {
     pub text: String,
 }
 
-/// The instructions as examples without a target.
+/// The instructions as examples whose target is the reference answer.
 fn examples(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usize, DataError> {
     let mut problems = Vec::new();
     let (instructions, rows) = instructions(&reading.folder, &mut problems)?;
@@ -51,13 +51,20 @@ fn examples(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usize, 
         each(Err(problem));
     }
     for instruction in instructions {
-        let mut fields = BTreeMap::from([("prompt".to_owned(), instruction.prompt.clone())]);
-        fields.extend(instruction.reference.map(|reference| ("reference".to_owned(), reference)));
+        let Some(reference) = instruction.reference else {
+            each(Err(Problem {
+                file: INSTRUCTIONS.to_owned(),
+                line: None,
+                message: format!("instruction {} has no answer; it is no example", instruction.id),
+            }));
+            continue;
+        };
         each(Ok(Example {
             id: instruction.id,
-            group: instruction.prompt,
-            fields,
-            target: Target::Unknown,
+            group: instruction.prompt.clone(),
+            fields: BTreeMap::from([("prompt".to_owned(), instruction.prompt)]),
+            target: Target::Text(reference),
+            raters: 1,
             subset: instruction.domains.first().map(|domain| domain.id().to_owned()),
             ..Example::default()
         }));
