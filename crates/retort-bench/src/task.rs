@@ -208,7 +208,7 @@ impl Task {
             return Err("[alone] must be given for pairwise tasks and for no others".into());
         }
         let has_options = matches!(self.kind, Kind::Pointwise | Kind::Classification);
-        if has_options != !self.options.is_empty() {
+        if has_options == self.options.is_empty() {
             return Err(
                 "options must be given for pointwise tasks and classification and for no others".into()
             );

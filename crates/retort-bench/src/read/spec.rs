@@ -238,38 +238,59 @@ fn records<R: BufRead>(
 
 /// The first sheet of a workbook.
 fn workbook(file: &Found, maker: &mut Maker<'_, '_>) -> Result<(), DataError> {
-    let wrong = |error: calamine::XlsxError| form(file, format!("it cannot be read as a workbook: {error}"));
-    let mut book = Xlsx::new(std::io::Cursor::new(file.bytes()?)).map_err(wrong)?;
-    let Some(sheet) = book.worksheet_range_at(0) else { return Err(form(file, "it has no sheet")) };
-    let sheet = sheet.map_err(wrong)?;
-    let top = sheet.start().map_or(0, |(row, _)| row as usize);
-    let mut rows = sheet.rows().enumerate();
-    let Some((_, names)) = rows.next() else {
+    let bytes = file.bytes()?;
+    // calamine adds up the digits of a cell's place unchecked, which in a build with checks panics on a hostile place.
+    let rows = std::panic::catch_unwind(|| sheet(bytes))
+        .unwrap_or_else(|_| Err("its cells are at impossible places".to_owned()))
+        .map_err(|problem| form(file, format!("it cannot be read as a workbook: {problem}")))?;
+    let mut rows = rows.iter();
+    let Some((_, first)) = rows.next() else {
         return Err(form(file, "its first sheet is empty; the first row must name the columns"));
     };
-    let names: Vec<String> = names.iter().map(|cell| cell_text(cell).unwrap_or_default()).collect();
+    let names: Vec<String> = first.values().map(|cell| cell_text(cell).unwrap_or_default()).collect();
+    let columns: Vec<u32> = first.keys().copied().collect();
     let places = places(file, &names, maker)?;
-    let mut number = 0;
-    for (index, row) in rows {
-        if row.iter().all(|cell| matches!(cell, Data::Empty)) {
-            continue;
-        }
-        number += 1;
+    for (number, (line, row)) in (1..).zip(rows) {
         maker.row();
-        let line = top + index + 1;
         let cells: Result<Vec<_>, String> = places
             .iter()
             .map(|&(column, place)| {
-                let text = row.get(place).map_or_else(|| Ok(String::new()), cell_text);
+                let text = row.get(&columns[place]).map_or_else(|| Ok(String::new()), cell_text);
                 Ok((column, text.map_err(|error| format!("column {column:?} holds the error {error}"))?))
             })
             .collect();
         match cells {
-            Ok(cells) => maker.make(&At::new(file, number, line, Cells::Named(&cells))),
-            Err(problem) => maker.problem(&file.name, line, &problem),
+            Ok(cells) => maker.make(&At::new(file, number, *line, Cells::Named(&cells))),
+            Err(problem) => maker.problem(&file.name, *line, &problem),
         }
     }
     Ok(())
+}
+
+/// A row of a sheet: its number from 1, and the cells that are not empty by their column.
+type SheetRow = (usize, BTreeMap<u32, Data>);
+
+/// The rows of a workbook's first sheet that are not empty. Cell by cell: calamine's own table of a sheet has every
+/// place between its first and its last cell, which two cells far apart make larger than any memory.
+fn sheet(bytes: Vec<u8>) -> Result<Vec<SheetRow>, String> {
+    let wrong = |error: calamine::XlsxError| error.to_string();
+    let mut book = Xlsx::new(std::io::Cursor::new(bytes)).map_err(wrong)?;
+    let name = book.sheet_names().into_iter().next().ok_or("it has no sheet")?;
+    let mut cells = book.worksheet_cells_reader(&name).map_err(wrong)?;
+    let mut rows: Vec<SheetRow> = Vec::new();
+    while let Some(cell) = cells.next_cell().map_err(wrong)? {
+        let (row, column) = cell.get_position();
+        let value = Data::from(cell.get_value().clone());
+        if matches!(value, Data::Empty) {
+            continue;
+        }
+        let line = (row as usize).saturating_add(1);
+        match rows.last_mut().filter(|(known, _)| *known == line) {
+            Some((_, cells)) => _ = cells.insert(column, value),
+            None => rows.push((line, BTreeMap::from([(column, value)]))),
+        }
+    }
+    Ok(rows)
 }
 
 /// A cell as text; every number of a workbook is floating, so a whole one is written without a point.
@@ -300,17 +321,13 @@ fn lines(file: &Found, maker: &mut Maker<'_, '_>) -> Result<(), DataError> {
         }
         number += 1;
         maker.row();
-        match serde_json::from_slice::<Json>(&text) {
+        match serde_json::from_slice::<Json>(text.trim_ascii_end()) {
             Ok(value) => maker.make(&At::new(file, number, line, Cells::Json(&value, None))),
             Err(error) => {
                 let column = error.column();
                 let message = error.to_string();
                 let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-                maker.problem(
-                    &file.name,
-                    line,
-                    &format!("it is not JSON at its character {column}: {message}"),
-                );
+                maker.problem(&file.name, line, &format!("it is not JSON at byte {column}: {message}"));
             }
         }
     }

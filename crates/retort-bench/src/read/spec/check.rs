@@ -78,10 +78,11 @@ impl ReaderSpec {
             if self.each.is_some() && !is_json {
                 return Err(format!("reader.each is for JSON, and {file:?} is none"));
             }
-            if self.each.is_none() && is_json {
-                if let Some(column) = self.all_columns().find(|column| column.starts_with('.')) {
-                    return Err(format!("reader: column {column:?} is of an element, but each is not given"));
-                }
+            if self.each.is_none()
+                && is_json
+                && let Some(column) = self.all_columns().find(|column| column.starts_with('.'))
+            {
+                return Err(format!("reader: column {column:?} is of an element, but each is not given"));
             }
             if format != Format::Json && self.all_columns().any(|column| column == "$key") {
                 return Err(format!(

@@ -35,10 +35,14 @@ impl Json {
         let (head, rest) = path.split_once('.').unwrap_or((path, ""));
         match self {
             Self::List(list) if head == "*" => {
-                list.iter().fold(false, |any, value| value.collect(rest, found) || any)
+                let before = found.len();
+                list.iter().for_each(|value| _ = value.collect(rest, found));
+                found.len() > before
             }
             Self::Table(table) if head == "*" => {
-                table.iter().fold(false, |any, (_, value)| value.collect(rest, found) || any)
+                let before = found.len();
+                table.iter().for_each(|(_, value)| _ = value.collect(rest, found));
+                found.len() > before
             }
             Self::List(list) => match head.parse::<usize>().ok().and_then(|at| list.get(at)) {
                 Some(value) => value.collect(rest, found),

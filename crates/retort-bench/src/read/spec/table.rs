@@ -153,6 +153,22 @@ mod tests {
     }
 
     #[test]
+    fn rows_do_not_depend_on_how_the_input_comes() {
+        let text = b"a,b\r\n\r\n\"x\r\n\"\"y\",\"z\"\n1,\"2\"";
+        let whole = rows(text, true);
+        assert_eq!(whole[2], row(5, &["1", "2"], false));
+        for capacity in 1..6 {
+            let mut records = Records::quoted(std::io::BufReader::with_capacity(capacity, &text[..]), b',');
+            let mut seen = Vec::new();
+            while let Ok(Some(record)) = records.next() {
+                let cells = record.cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned());
+                seen.push((record.line, cells.collect(), record.unclosed));
+            }
+            assert_eq!(seen, whole, "{capacity}");
+        }
+    }
+
+    #[test]
     fn long_rows_grow_the_buffers() {
         let text = format!("{}\n{}", vec!["cell"; 3000].join(","), "long".repeat(5000));
         let rows = rows(text.as_bytes(), true);
