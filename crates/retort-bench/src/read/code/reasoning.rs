@@ -117,7 +117,7 @@ fn lines(bytes: &[u8]) -> Vec<Line> {
             let value = serde_json::from_slice(line).map_err(|error| {
                 let message = error.to_string();
                 let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-                format!("it is not JSON at its character {}: {what}", error.column())
+                format!("it is not JSON at byte {}: {what}", error.column())
             });
             (number, value)
         })
