@@ -117,7 +117,7 @@ fn lines(bytes: &[u8]) -> Vec<Line> {
             let value = serde_json::from_slice(line).map_err(|error| {
                 let message = error.to_string();
                 let what = message.rsplit_once(" at line ").map_or(message.as_str(), |(what, _)| what);
-                format!("it is not JSON at its character {}: {what}", error.column())
+                format!("it is not JSON at byte {}: {what}", error.column())
             });
             (number, value)
         })
@@ -203,7 +203,7 @@ fn truth(value: &Value, key: &str) -> Result<bool, String> {
 // ---------------------------------------------------------------------------------------------------------------------
 // Examples.
 
-/// Makes examples of each row; what a row gives besides an error is kept.
+/// Makes examples of a row. Where it fails the whole row is skipped, whatever it had made.
 type Make<'a> = &'a dyn Fn(&Row, &Value, &mut Vec<Example>) -> Result<(), String>;
 
 /// Reads rows one by one.
@@ -214,11 +214,12 @@ fn make(rows: &[Row], each: &mut dyn FnMut(Item), examples_of: Make<'_>) -> usiz
             Ok(value) => examples_of(row, value, &mut examples),
             Err(reason) => Err(reason.clone()),
         };
-        for example in examples.drain(..) {
-            each(Ok(example));
-        }
-        if let Err(reason) = made {
-            each(Err(row.problem(&reason)));
+        match made {
+            Ok(()) => examples.drain(..).for_each(|example| each(Ok(example))),
+            Err(reason) => {
+                examples.clear();
+                each(Err(row.problem(&reason)));
+            }
         }
     }
     rows.len()
@@ -345,10 +346,15 @@ fn gsm8k_solution(value: &Value, system: &str) -> Result<(String, bool), String>
 
 fn gsm8k(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usize, DataError> {
     let task = reading.task;
-    Ok(make_merged(&rows(reading)?, each, &|row, value, examples| {
+    Ok(make(&rows(reading)?, each, &|row, value, examples| {
         let context = gsm8k_fields(task, value)?;
+        let mut seen = BTreeSet::new();
         for system in GSM8K_SYSTEMS {
             let (solution, right) = gsm8k_solution(value, system)?;
+            // Two models that wrote the same are one example, and still one run of the comparison.
+            if !seen.insert(solution.clone()) {
+                continue;
+            }
             let (target, raters) = votes(task, &[yes_no(right)])?;
             let mut fields = context.clone();
             fields.insert("response".into(), solution);
@@ -443,9 +449,10 @@ fn trace<'a>(row: &Row, value: &'a Value) -> Result<Trace<'a>, String> {
     Ok(Trace { prompt, steps, mistake })
 }
 
+/// Steps as numbered lines; empty ones are none.
 fn numbered(steps: &[&str]) -> String {
-    let lines: Vec<String> =
-        (1..).zip(steps).map(|(n, step): (usize, _)| format!("{n}. {}", step.trim())).collect();
+    let steps = steps.iter().map(|step| step.trim()).filter(|step| !step.is_empty());
+    let lines: Vec<String> = (1..).zip(steps).map(|(n, step): (usize, _)| format!("{n}. {step}")).collect();
     lines.join("\n")
 }
 
@@ -478,8 +485,9 @@ fn mistake_step(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usi
             }
             let (target, raters) = votes(reading.task, &[yes_no(trace.mistake != Some(place))])?;
             let mut fields = fields([("prompt", &trace.prompt), ("step", step.trim())]);
-            if place > 0 {
-                fields.insert("earlier_steps".into(), numbered(trace.steps.get(..place).unwrap_or_default()));
+            let earlier = numbered(trace.steps.get(..place).unwrap_or_default());
+            if !earlier.is_empty() {
+                fields.insert("earlier_steps".into(), earlier);
             }
             examples.push(Example {
                 id: format!("{}/{}", row.id(), place + 1),
@@ -534,20 +542,18 @@ fn openqa(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usize, Da
     let [answers, known] = reading.task.reader.files.as_slice() else {
         return Err(two_files(reading.task));
     };
-    let mut golds: HashMap<(String, String), String> = HashMap::new();
+    // By the question's text: the two files number their rows differently.
+    let mut golds: HashMap<String, String> = HashMap::new();
     for row in rows_of(reading, std::slice::from_ref(known))? {
         let Ok(value) = &row.value else { continue };
-        if let (Ok(id), Ok(question), Ok(gold)) =
-            (text(value, "id"), text(value, "Question"), text(value, "Gold answers"))
-        {
-            golds.insert((id.to_owned(), question.to_owned()), gold.replace(" | ", "\n"));
+        if let (Ok(question), Ok(gold)) = (text(value, "Question"), text(value, "Gold answers")) {
+            golds.insert(question.to_owned(), gold.replace(" | ", "\n"));
         }
     }
     Ok(make(&rows_of(reading, std::slice::from_ref(answers))?, each, &|row, value, examples| {
         let question = text(value, "Question")?;
-        let gold = golds
-            .get(&(text(value, "id")?.to_owned(), question.to_owned()))
-            .ok_or_else(|| format!("{known} has no known answers to this question"))?;
+        let gold =
+            golds.get(question).ok_or_else(|| format!("{known} has no known answers to this question"))?;
         let answer = text(value, "Model answer")?;
         let mut labels = Vec::new();
         for rater in ["annotator1", "annotator2", "annotator3"] {
@@ -720,6 +726,7 @@ fn halueval_spans(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<u
                 kept.push(span);
             }
         }
+        kept.sort_by_key(|span| response.find(span));
         examples.push(Example {
             id: row.id(),
             group: query.to_owned(),
@@ -999,8 +1006,6 @@ fn pyrit_answered(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<u
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "what is unwrapped here is written in the test")]
-
     use super::*;
 
     #[test]
@@ -1059,5 +1064,48 @@ mod tests {
         assert!(rows[1].1.as_ref().unwrap_err().contains("1 columns"));
         // Only before the names: later it is a cell like any other.
         assert_eq!(rows[2].1.as_ref().unwrap()["q"], "# w");
+    }
+
+    /// Rows of every wrong kind, in the form that the file's name promises.
+    fn garbage(name: &str) -> Vec<u8> {
+        let values = ["null", "3", "[]", "{}", r#"{"prompt": 3}"#, r#"{"question": {"improper": false}}"#];
+        let plain = name.strip_suffix(".gz").unwrap_or(name);
+        let text = match Path::new(plain).extension().unwrap().to_str().unwrap() {
+            "jsonl" => format!("{}\n{{\n", values.join("\n")),
+            "json" => format!("[{}]", values.join(",")),
+            _ => "# a remark\na,b\n1,2\n\"open".to_owned(),
+        };
+        if plain == name {
+            return text.into_bytes();
+        }
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut packed, text.as_bytes()).unwrap();
+        packed.finish().unwrap()
+    }
+
+    #[test]
+    fn rows_of_a_wrong_form_are_problems_and_never_examples() {
+        let mut seen = 0;
+        for task in crate::tasks().unwrap().values() {
+            let code = task.reader.code.as_deref().unwrap_or_default();
+            let Some((_, reader)) = READERS.iter().find(|(name, _)| *name == code) else { continue };
+            let folder = tempfile::tempdir().unwrap();
+            for pattern in &task.reader.files {
+                let name = pattern.replace('*', "x");
+                let path = folder.path().join(&name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, garbage(&name)).unwrap();
+            }
+            let reading = Reading { task, folder: folder.path().to_owned() };
+            let (mut examples, mut problems) = (0, 0);
+            let rows = reader(&reading, &mut |item| match item {
+                Ok(_) => examples += 1,
+                Err(_) => problems += 1,
+            })
+            .unwrap();
+            assert_eq!((examples, problems), (0, rows), "{}", task.name);
+            seen += 1;
+        }
+        assert!(seen >= READERS.len(), "every reader has a task: {seen}");
     }
 }
