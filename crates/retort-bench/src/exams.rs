@@ -1,14 +1,19 @@
 //! The exams by name.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use retort_stats::SplitMix64;
 
 use crate::pair::Ways;
 use crate::protocol::aggrefact::{self, AggreFact};
+use crate::protocol::cobbler::{Cobbler, CobblerSettings};
+use crate::protocol::flask::{Flask, FlaskCondition, FlaskSettings};
 use crate::protocol::held_out::HeldOut;
 use crate::protocol::pairs::Pairs;
+use crate::protocol::rerank::Rerank;
 use crate::protocol::rewardbench::RewardBench;
+use crate::protocol::verbosity::{Verbosity, VerbositySettings};
 use crate::protocol::{Gathered, ProtocolError, gather};
 use crate::split::{Part, split};
 use crate::{DataDir, Exam, Item, Kind, Problem, Purpose, read, tasks};
@@ -23,7 +28,9 @@ pub struct ExamOptions {
     /// The seed.
     pub seed: u64,
     /// A file in place of the exam's own data, where the exam takes one.
-    pub file: Option<std::path::PathBuf>,
+    pub file: Option<PathBuf>,
+    /// The models whose outputs are judged, where the exam has several; none for all.
+    pub outputs: Vec<String>,
 }
 
 /// An exam that can be held.
@@ -147,6 +154,67 @@ pub const EXAMS: &[Entry] = &[
                 parts.push((task.clone(), limited(examples, |example| &example.id, options)));
             }
             Ok(Opened { exam: Box::new(HeldOut::new(parts, options.ways.clone())?), problems })
+        },
+    },
+    Entry {
+        name: "cobbler",
+        about: "CoBBLEr: what sways a judge: order, names, length, a majority, an irrelevant sentence (5,250 pairs)",
+        open: |data, options| {
+            let settings = CobblerSettings {
+                ways: options.ways.clone(),
+                seed: options.seed,
+                limit: options.limit,
+                ..CobblerSettings::default()
+            };
+            let exam = Cobbler::from_data(data, settings).map_err(ProtocolError::from)?;
+            let problems = exam.problems().to_vec();
+            Ok(Opened { exam: Box::new(exam), problems })
+        },
+    },
+    Entry {
+        name: "rerank",
+        about: "HumanEval re-ranking: which of CodeGen-16B's first ten samples is taken (164 problems)",
+        open: |data, options| {
+            let exam = Rerank::read(data, options.ways.clone())?;
+            let problems = exam.problems().to_vec();
+            let exam = exam.of(|sampled| limited(sampled, |one| &one.id, options));
+            Ok(Opened { exam: Box::new(exam), problems })
+        },
+    },
+    Entry {
+        name: "flask",
+        about: "FLASK: models' responses by skill (--outputs), with ablations, and agreement with scores (--file)",
+        open: |data, options| {
+            let settings = FlaskSettings {
+                conditions: if options.ways.all().next().is_none() {
+                    Vec::new()
+                } else {
+                    FlaskCondition::ALL.to_vec()
+                },
+                wording: options.ways.wording,
+                seed: options.seed,
+                limit: options.limit,
+                ..FlaskSettings::default()
+            };
+            let scores: Vec<PathBuf> = options.file.iter().cloned().collect();
+            let exam =
+                Flask::from_data(data, &options.outputs, &scores, settings).map_err(ProtocolError::from)?;
+            let problems = exam.problems().to_vec();
+            Ok(Opened { exam: Box::new(exam), problems })
+        },
+    },
+    Entry {
+        name: "verbosity",
+        about: "Padding: a good answer, the same answer padded, and a longer wrong one (made from references)",
+        open: |data, options| {
+            let settings = VerbositySettings {
+                ways: options.ways.clone(),
+                seed: options.seed,
+                limit: options.limit.or(VerbositySettings::default().limit),
+            };
+            let exam = Verbosity::from_data(data, settings).map_err(ProtocolError::from)?;
+            let problems = exam.problems().to_vec();
+            Ok(Opened { exam: Box::new(exam), problems })
         },
     },
 ];

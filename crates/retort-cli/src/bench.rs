@@ -47,6 +47,9 @@ pub(crate) struct Args {
     /// A file in place of an exam's own data, where the exam takes one (rewardbench, flask).
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// The models whose outputs are judged, by the names of their files (flask). All by default.
+    #[arg(long, value_name = "MODEL", value_delimiter = ',')]
+    outputs: Vec<String>,
     /// Folder for answers and tables.
     #[arg(long, value_name = "DIR", default_value = "retort-bench")]
     out: PathBuf,
@@ -202,7 +205,13 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
             WordingArg::Short => Wording::Short,
         },
     };
-    let options = ExamOptions { ways, limit: args.limit, seed: args.seed, file: args.file.clone() };
+    let options = ExamOptions {
+        ways,
+        limit: args.limit,
+        seed: args.seed,
+        file: args.file.clone(),
+        outputs: args.outputs.clone(),
+    };
     let interrupt = Interrupt::listen();
     let mut loaded = match args.rules_only {
         true => None,

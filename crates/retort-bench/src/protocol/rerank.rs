@@ -228,6 +228,13 @@ impl Rerank {
         Ok(Self { problems, ..exam })
     }
 
+    /// The same exam of some of its problems.
+    #[must_use]
+    pub fn of(self, chosen: impl FnOnce(Vec<Sampled>) -> Vec<Sampled>) -> Self {
+        let all = self.items.into_iter().map(|item| item.sampled).collect();
+        Self { items: chosen(all).into_iter().map(Item::new).collect(), ..self }
+    }
+
     /// Rows that could not be read.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
