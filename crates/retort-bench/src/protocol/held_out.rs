@@ -33,7 +33,7 @@ struct Part {
 
 #[derive(Debug, Clone)]
 enum Form {
-    Pairs(PairRubrics),
+    Pairs(Box<PairRubrics>),
     Options(Rubric),
 }
 
@@ -55,7 +55,7 @@ impl HeldOut {
     pub fn new(parts: Vec<(Task, Vec<Example>)>, ways: Ways) -> Result<Self, ProtocolError> {
         let parts = parts.into_iter().map(|(task, mut examples)| {
             let form = match (PairRubrics::new(&task), task.rubric()) {
-                (Some(rubrics), _) => Form::Pairs(rubrics),
+                (Some(rubrics), _) => Form::Pairs(Box::new(rubrics)),
                 (None, Some(rubric)) if !task.options.is_empty() => Form::Options(rubric),
                 _ => {
                     let needed = "a pairwise or pointwise task or a classification";

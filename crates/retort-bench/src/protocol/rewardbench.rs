@@ -84,6 +84,9 @@ pub struct Entry {
     pub subset: String,
 }
 
+/// A pair's place among the entries, and how far the chosen response won.
+type Win = (usize, f64);
+
 /// RewardBench, or parts of it.
 #[derive(Debug, Clone)]
 pub struct RewardBench {
@@ -322,16 +325,15 @@ impl RewardBench {
         &self,
         chosen: &[usize],
         judge: &Judged,
-        figure: &mut dyn FnMut(&[usize], &[(usize, f64)]) -> Statistic,
+        figure: &mut dyn FnMut(&[usize], &[Win]) -> Statistic,
     ) -> Figure {
-        let wins: Vec<(usize, f64)> =
-            chosen.iter().filter_map(|&index| Some((index, judge.wins[index]?))).collect();
+        let wins: Vec<Win> = chosen.iter().filter_map(|&index| Some((index, judge.wins[index]?))).collect();
         let clusters: Vec<&str> =
             wins.iter().map(|&(index, _)| self.entries[index].prompt.as_str()).collect();
         Figure::of(&clusters, chosen.len() - wins.len(), &mut |rows| Ok(figure(rows, &wins)))
     }
 
-    fn section_mean(&self, name: &str, rows: &[usize], wins: &[(usize, f64)]) -> Statistic {
+    fn section_mean(&self, name: &str, rows: &[usize], wins: &[Win]) -> Statistic {
         let (mut sum, mut weights) = (0.0, 0.0);
         for &place in rows {
             let (index, win) = wins[place];
@@ -344,7 +346,7 @@ impl RewardBench {
         if weights > 0.0 { Statistic::Value(sum / weights) } else { none() }
     }
 
-    fn total(&self, rows: &[usize], wins: &[(usize, f64)]) -> Statistic {
+    fn total(&self, rows: &[usize], wins: &[Win]) -> Statistic {
         let mut sum = 0.0;
         for (section, _) in SECTIONS {
             match self.section_mean(section, rows, wins) {

@@ -206,7 +206,7 @@ fn hhh(reading: &Reading<'_>, each: Each<'_>) -> Result<usize, DataError> {
 
 /// The instruction and the response out of a judge's prompt.
 fn embedded<'a>(column: &str, text: &'a str) -> Result<(&'a str, &'a str), String> {
-    let missing = |heading: &str| format!("\"{column}\" has no heading \"{heading}\"");
+    let missing = |heading: &str| format!("\"{column}\" has no heading \"{}\"", heading.trim());
     let split = |text: &'a str, heading: &str| text.split_once(heading).ok_or_else(|| missing(heading));
     let (_, rest) = split(text, "###The instruction to evaluate:\n")?;
     let (instruction, rest) = split(rest, "\n\n###Response to evaluate:\n")?;
@@ -395,6 +395,10 @@ fn pairs(row: &Checked) -> Result<Vec<(String, String, String)>, String> {
         }
         let evidence = sentence.auto_evidence.iter().zip(&sentence.stances);
         for (claim, (documents, stances)) in sentence.claims.iter().zip(evidence) {
+            // Opinions and the like have evidence, but nobody was asked about them.
+            if stances.is_empty() {
+                continue;
+            }
             if documents.len() != stances.len() {
                 return Err(format!(
                     "a claim of \"{name}\" has {} texts and {} stances, and must have one stance for each text",
