@@ -116,3 +116,24 @@ fn verbosity_is_built_from_reference_answers() {
     let exam = Verbosity::from_data(&fixtures(), VerbositySettings::default()).unwrap();
     assert!(exam.asks().len().is_multiple_of(10));
 }
+
+/// 1,740 instructions, 15 models of 1,700 outputs, 22 of them (davinci_003's) empty.
+#[test]
+#[ignore = "needs the public data; set RETORT_DATA"]
+fn flask_and_verbosity_have_the_public_counts() {
+    let data = DataDir::new(std::env::var("RETORT_DATA").unwrap());
+    let mut examples = 0;
+    retort_bench::read(&retort_bench::tasks().unwrap()["flask"], &data, &mut |item| {
+        item.unwrap();
+        examples += 1;
+    })
+    .unwrap();
+    assert_eq!(examples, 1740);
+    let models = ["alpaca_13b".to_owned(), "davinci_003".to_owned()];
+    let exam = Flask::from_data(&data, &models, &[], FlaskSettings::default()).unwrap();
+    assert_eq!(exam.problems().len(), 22);
+    assert_eq!(exam.asks().len(), 4 * (2 * 1700 - 22));
+    let all = VerbositySettings { limit: None, ..VerbositySettings::default() };
+    let items = Verbosity::from_data(&data, all).unwrap().items();
+    assert_eq!(items, 494 + 1319);
+}
