@@ -489,16 +489,16 @@ fn entries<'a>(
     }
     let (mut entries, mut skipped) = (Vec::new(), BTreeMap::new());
     for task in by_name.into_values() {
-        let form = match unfit(task) {
-            Some(reason) => Err(reason),
-            None => Form::new(task),
-        };
-        match form {
+        let refused = unfit(task);
+        if let Some(reason) = refused.clone().filter(|_| !settings.skip_unfit) {
+            return Err(MixtureError::Unfit { task: task.name.clone(), reason });
+        }
+        // That there is no row for a task is a limit of this form and nothing to refuse a mixture for.
+        match refused.map_or_else(|| Form::new(task), Err) {
             Ok(form) => entries.push(Entry::new(task, form, settings)),
-            Err(reason) if settings.skip_unfit => {
+            Err(reason) => {
                 skipped.insert(task.name.clone(), reason);
             }
-            Err(reason) => return Err(MixtureError::Unfit { task: task.name.clone(), reason }),
         }
     }
     if entries.is_empty() {

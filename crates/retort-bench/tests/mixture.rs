@@ -276,7 +276,8 @@ fn a_pair_alone_is_two_prompts_and_its_target_follows_them() {
         };
         let (first, second) = (text(&row["first"]), text(&row["second"]));
         assert!(first.contains("Does the reply answer?") && first.contains(&format!("Which is it, {n}?")));
-        let target: Vec<f64> = row["target"].as_array().unwrap().iter().map(|t| t.as_f64().unwrap()).collect();
+        let target: Vec<f64> =
+            row["target"].as_array().unwrap().iter().map(|t| t.as_f64().unwrap()).collect();
         match expected {
             None => assert_eq!(target, [0.5, 0.5]),
             Some(better) => {
@@ -407,7 +408,11 @@ fn what_an_evaluation_set_knows_stays_out_and_is_reported() {
     assert_eq!(dropped, expected);
     assert!(rows.iter().all(|row| !text(&row["segments"]).contains("say of 7?")));
     assert_eq!(manifest.evaluation[0].problems, 1);
-    assert!(manifest.summary().contains("polite / exam: 2 by the same text (such as rows.jsonl#8, rows.jsonl#308)"));
+    assert!(
+        manifest
+            .summary()
+            .contains("polite / exam: 2 by the same text (such as rows.jsonl#8, rows.jsonl#308)")
+    );
 }
 
 #[test]
@@ -453,11 +458,8 @@ fn caps_sizes_and_weights() {
     let weights = |pairs: &[(&str, f64)]| {
         Some(pairs.iter().map(|(name, weight)| ((*name).to_owned(), *weight)).collect::<BTreeMap<_, _>>())
     };
-    let weighted = Settings {
-        rows: Some(80),
-        weights: weights(&[("polite", 1.0), ("better", 3.0)]),
-        ..all.clone()
-    };
+    let weighted =
+        Settings { rows: Some(80), weights: weights(&[("polite", 1.0), ("better", 3.0)]), ..all.clone() };
     assert_eq!(counts(&desk.build("d", &weighted).unwrap()), (20, 60));
     let only = Settings { weights: weights(&[("better", 1.0)]), ..weighted.clone() };
     let manifest = desk.build("e", &only).unwrap();
@@ -540,7 +542,8 @@ fn a_bad_row_is_reported_and_costs_nothing_else() {
 fn a_big_file_gives_a_small_mixture() {
     let desk = Desk::new(&[POLITE]);
     let rows = (0..30_000).fold(String::new(), |mut rows, n| {
-        let _ = writeln!(rows, r#"{{"q":"Number {n}?","a":"Answer {n}","l":"{}"}}"#, usize::from(n % 50 == 0));
+        let _ =
+            writeln!(rows, r#"{{"q":"Number {n}?","a":"Answer {n}","l":"{}"}}"#, usize::from(n % 50 == 0));
         rows
     });
     desk.file("data/someone+polite/rows.jsonl", &rows);
