@@ -56,28 +56,25 @@ fn story_quality(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<us
     let mut rows = 0;
     let columns = ["INPUT:story", "INPUT:system", "INPUT:content_plan_id", "OUTPUT:category"];
     for file in files(reading)? {
-        rows +=
-            table(&file, Table::Quoted(b'\t'), columns, each, &mut |line, [story, system, plan, score]| {
-                let class = score_of(score, options).map_err(|problem| file.problem(line, &problem))?;
-                let story = match python_bytes(story.trim()) {
-                    None => story.trim().to_owned(),
-                    Some(Some(text)) => text.trim().to_owned(),
-                    Some(None) => {
-                        return Err(file.problem(line, "the story is not a whole literal of bytes in UTF-8"));
-                    }
-                };
-                if story.is_empty() {
-                    return Err(file.problem(line, "the story is empty"));
-                }
-                tally.add(&[&story], &one_of(options, class), |id| Example {
-                    id,
-                    group: format!("content plan {}", plan.trim()),
-                    subset: Some(system.trim().to_owned()),
-                    fields: fields([("response", &story)]),
-                    ..Example::default()
-                });
-                Ok(())
-            })?;
+        rows += table(&file, Table::Quoted(b'\t'), columns, each, &mut |line, [story, system, plan, score]| {
+            let class = score_of(score, options).map_err(|problem| file.problem(line, &problem))?;
+            let story = match python_bytes(story.trim()) {
+                None => story.trim().to_owned(),
+                Some(Some(text)) => text.trim().to_owned(),
+                Some(None) => return Err(file.problem(line, "the story is not a whole literal of bytes in UTF-8")),
+            };
+            if story.is_empty() {
+                return Err(file.problem(line, "the story is empty"));
+            }
+            tally.add(&[&story], &one_of(options, class), |id| Example {
+                id,
+                group: format!("content plan {}", plan.trim()),
+                subset: Some(system.trim().to_owned()),
+                fields: fields([("response", &story)]),
+                ..Example::default()
+            });
+            Ok(())
+        })?;
     }
     tally.finish(each);
     Ok(rows)
@@ -197,9 +194,7 @@ fn fed_example(
         let share = label.trim().parse::<usize>().ok().and_then(|class| shares.get_mut(class));
         let Some(share) = share else {
             let most = options.saturating_sub(1);
-            return Err(format!(
-                "a label of {dimension:?} is {label:?}, not a whole number from 0 to {most} or N/A"
-            ));
+            return Err(format!("a label of {dimension:?} is {label:?}, not a whole number from 0 to {most} or N/A"));
         };
         *share += 1.0;
         raters += 1;
@@ -255,13 +250,11 @@ fn explanation_acceptable(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> 
             let [one, two, label, texts @ .., accepted] = cells;
             let mut classes = [0; 5];
             for number in accepted.split('|').map(str::trim).filter(|number| !number.is_empty()) {
-                let class =
-                    number.parse::<usize>().ok().and_then(|number| classes.get_mut(number.wrapping_sub(1)));
+                let class = number.parse::<usize>().ok().and_then(|number| classes.get_mut(number.wrapping_sub(1)));
                 match class {
                     Some(class) => *class = 1,
                     None => {
-                        let problem =
-                            format!("Answer.acceptable has {number:?}, which is not a number from 1 to 5");
+                        let problem = format!("Answer.acceptable has {number:?}, which is not a number from 1 to 5");
                         return Err(file.problem(line, &problem));
                     }
                 }
@@ -309,9 +302,7 @@ fn explained(
     let columns = [one, two, "Input.gold_label", "Input.explanation", column];
     table(file, Table::Quoted(b','), columns, each, &mut |line, [one, two, label, text, cell]| {
         let Some((_, class)) = classes.iter().find(|(known, _)| *known == cell.trim()) else {
-            return Err(
-                file.problem(line, &format!("column {column:?} holds {cell:?}, which is none of its values"))
-            );
+            return Err(file.problem(line, &format!("column {column:?} holds {cell:?}, which is none of its values")));
         };
         if text.trim().is_empty() {
             return Err(file.problem(line, "the explanation is empty"));

@@ -40,33 +40,28 @@ fn convincing_arguments(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Re
     for file in files(reading)? {
         // The name is `debate_side`, both with hyphens for everything that is not a letter or digit.
         let (topic, stance) = file.stem().rsplit_once('_').unwrap_or((file.stem(), ""));
-        let words =
-            |text: &str| text.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        let words = |text: &str| text.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         let (topic, stance) = (words(topic), words(stance));
-        rows +=
-            table(&file, Table::Raw(b'\t'), ["label", "a1", "a2"], each, &mut |line, [label, a1, a2]| {
-                let vote = match label {
-                    "a1" => FIRST,
-                    "a2" => SECOND,
-                    other => {
-                        return Err(file.problem(
-                            line,
-                            &format!("the label is {other:?} and neither \"a1\" nor \"a2\""),
-                        ));
-                    }
-                };
-                let text = |argument: &str| {
-                    let lines: Vec<&str> = argument.split("<br/>").map(str::trim).collect();
-                    lines.join("\n").trim().to_owned()
-                };
-                pairs.vote([&text(a1), &text(a2)], &format!("{topic}/{stance}"), vote, || Example {
-                    group: file.stem().to_owned(),
-                    subset: Some(file.stem().to_owned()),
-                    fields: fields([("topic", &topic), ("stance", &stance)]),
-                    ..Example::default()
-                });
-                Ok(())
-            })?;
+        rows += table(&file, Table::Raw(b'\t'), ["label", "a1", "a2"], each, &mut |line, [label, a1, a2]| {
+            let vote = match label {
+                "a1" => FIRST,
+                "a2" => SECOND,
+                other => {
+                    return Err(file.problem(line, &format!("the label is {other:?} and neither \"a1\" nor \"a2\"")));
+                }
+            };
+            let text = |argument: &str| {
+                let lines: Vec<&str> = argument.split("<br/>").map(str::trim).collect();
+                lines.join("\n").trim().to_owned()
+            };
+            pairs.vote([&text(a1), &text(a2)], &format!("{topic}/{stance}"), vote, || Example {
+                group: file.stem().to_owned(),
+                subset: Some(file.stem().to_owned()),
+                fields: fields([("topic", &topic), ("stance", &stance)]),
+                ..Example::default()
+            });
+            Ok(())
+        })?;
     }
     pairs.finish(each);
     Ok(rows)
@@ -76,35 +71,25 @@ fn convincing_arguments(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Re
 fn funnier_texts(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usize, DataError> {
     let files = files(reading)?;
     let mut texts: HashMap<String, String> = HashMap::new();
-    let mut rows =
-        lines(named(reading, &files, "item_scores.txt")?, Table::Raw(b'\t'), each, &mut |at, cells| {
-            match cells {
-                [number, _, text] => {
-                    texts.insert((*number).to_owned(), (*text).trim().to_owned());
-                    Ok(())
-                }
-                other => {
-                    Err(at.wrong(&format!("there are {} cells and not 3: number, score, text", other.len())))
-                }
+    let mut rows = lines(named(reading, &files, "item_scores.txt")?, Table::Raw(b'\t'), each, &mut |at, cells| {
+        match cells {
+            [number, _, text] => {
+                texts.insert((*number).to_owned(), (*text).trim().to_owned());
+                Ok(())
             }
-        })?;
+            other => Err(at.wrong(&format!("there are {} cells and not 3: number, score, text", other.len()))),
+        }
+    })?;
     let mut pairs = Pairs::default();
     rows += lines(named(reading, &files, "pairs.csv")?, Table::Quoted(b','), each, &mut |at, cells| {
         let [better, worse] = cells else {
-            return Err(
-                at.wrong(&format!("there are {} cells and not 2: the numbers of two texts", cells.len()))
-            );
+            return Err(at.wrong(&format!("there are {} cells and not 2: the numbers of two texts", cells.len())));
         };
         let text = |number: &str| {
-            texts
-                .get(number.trim())
-                .ok_or_else(|| at.wrong(&format!("there is no text of the number {number:?}")))
+            texts.get(number.trim()).ok_or_else(|| at.wrong(&format!("there is no text of the number {number:?}")))
         };
         let (better, worse) = (text(better)?, text(worse)?);
-        pairs.vote([better, worse], "", FIRST, || Example {
-            group: better.min(worse).clone(),
-            ..Example::default()
-        });
+        pairs.vote([better, worse], "", FIRST, || Example { group: better.min(worse).clone(), ..Example::default() });
         Ok(())
     })?;
     pairs.finish(each);
@@ -129,11 +114,7 @@ fn story_ending(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<usi
             let vote = match vote.trim() {
                 "1" => FIRST,
                 "2" => SECOND,
-                other => {
-                    return Err(
-                        file.problem(line, &format!("the vote is {other:?} and neither \"1\" nor \"2\""))
-                    );
-                }
+                other => return Err(file.problem(line, &format!("the vote is {other:?} and neither \"1\" nor \"2\""))),
             };
             if [story_a, story_b, ending_a, ending_b].iter().any(|text| text.trim().is_empty()) {
                 return Err(file.problem(line, "a story or an ending is empty"));
@@ -159,11 +140,7 @@ fn instruct_acceptable(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Res
             let class = match verdict {
                 "no" => 0,
                 "yes" => 1,
-                other => {
-                    return Err(format!(
-                        "completion_*_is_acceptable is {other:?} and neither \"yes\" nor \"no\""
-                    ));
-                }
+                other => return Err(format!("completion_*_is_acceptable is {other:?} and neither \"yes\" nor \"no\"")),
             };
             tally.add(&[row.prompt, response], &one_of(2, class), |id| Example {
                 id,
@@ -299,8 +276,7 @@ fn harmless_reply(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result<u
     let mut rows = 0;
     for file in files(reading)? {
         rows += json_lines(&file, each, &mut |line, json| {
-            let (Some(chosen), Some(rejected)) = (text_at(&json, "chosen"), text_at(&json, "rejected"))
-            else {
+            let (Some(chosen), Some(rejected)) = (text_at(&json, "chosen"), text_at(&json, "rejected")) else {
                 return Err(file.problem(line, "there is no \"chosen\" or no \"rejected\""));
             };
             let (Some((before, chosen)), Some((before_other, rejected))) =
@@ -338,9 +314,7 @@ fn crowd_preference(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result
     json_lines(file, each, &mut |line, json| {
         let all = ["id", "text", "result_x", "result_y"].map(|name| text_at(&json, name));
         let [Some(id), Some(prompt), Some(x), Some(y)] = all else {
-            return Err(
-                file.problem(line, "one of \"id\", \"text\", \"result_x\" and \"result_y\" is missing")
-            );
+            return Err(file.problem(line, "one of \"id\", \"text\", \"result_x\" and \"result_y\" is missing"));
         };
         let results = [x.trim().to_owned(), y.trim().to_owned()];
         known.insert(id, Pair { prompt: prompt.trim().to_owned(), slug: text_at(&json, "slug"), results });
@@ -354,8 +328,7 @@ fn crowd_preference(reading: &Reading<'_>, each: &mut dyn FnMut(Item)) -> Result
             "right" => SECOND,
             "tie" => TIE,
             other => {
-                return Err(file
-                    .problem(line, &format!("the winner is {other:?}, not \"left\", \"right\" or \"tie\"")));
+                return Err(file.problem(line, &format!("the winner is {other:?}, not \"left\", \"right\" or \"tie\"")));
             }
         };
         let Some(pair) = known.get(id) else {
@@ -381,13 +354,7 @@ struct Pairs(Tally);
 impl Pairs {
     /// Adds a vote on two responses to what `about` names. Without a text, or between equal ones, there is nothing to
     /// choose, and the pair is left out.
-    fn vote(
-        &mut self,
-        [a, b]: [&str; 2],
-        about: &str,
-        [for_a, for_b, tie]: Vote,
-        make: impl FnOnce() -> Example,
-    ) {
+    fn vote(&mut self, [a, b]: [&str; 2], about: &str, [for_a, for_b, tie]: Vote, make: impl FnOnce() -> Example) {
         if a.is_empty() || b.is_empty() || a == b {
             return;
         }
@@ -565,9 +532,7 @@ pub(super) fn table<const N: usize>(
             return Ok(());
         };
         if cells.len() != width {
-            return Err(
-                at.wrong(&format!("there are {} cells, and the line of names has {width}", cells.len()))
-            );
+            return Err(at.wrong(&format!("there are {} cells, and the line of names has {width}", cells.len())));
         }
         row(at.line, places.map(|place| cells.get(place).copied().unwrap_or_default()))
     })?;
