@@ -327,7 +327,7 @@ pub enum MixtureError {
         /// The example.
         id: String,
         /// What it said.
-        problem: LmError,
+        problem: Box<LmError>,
     },
     /// There is a mixture already.
     #[error("{path} exists already; name another folder, or move it away")]
@@ -540,7 +540,6 @@ impl<'a> Entry<'a> {
     }
 
     /// The first reading.
-    #[expect(clippy::type_complexity, reason = "the maps of Manifest::dropped")]
     fn survey(
         &mut self,
         data: &DataDir,
@@ -648,7 +647,7 @@ impl<'a> Entry<'a> {
                     return Ok(());
                 }
                 Err(problem) => {
-                    return Err(MixtureError::Model { task: name.clone(), id: example.id.clone(), problem });
+                    return Err(MixtureError::Model { task: name.clone(), id: example.id.clone(), problem: Box::new(problem) });
                 }
             };
             report.truncated += usize::from(rows.truncated);
