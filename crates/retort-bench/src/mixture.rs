@@ -647,7 +647,11 @@ impl<'a> Entry<'a> {
                     return Ok(());
                 }
                 Err(problem) => {
-                    return Err(MixtureError::Model { task: name.clone(), id: example.id.clone(), problem: Box::new(problem) });
+                    return Err(MixtureError::Model {
+                        task: name.clone(),
+                        id: example.id.clone(),
+                        problem: Box::new(problem),
+                    });
                 }
             };
             report.truncated += usize::from(rows.truncated);

@@ -89,7 +89,9 @@ impl<'a> Form<'a> {
                 return Err("it asks for free text, and rows are answered by one of several options".into());
             }
             Kind::Pairwise => PairRubrics::new(task).map(|rubrics| FormOf::Pair(Box::new(rubrics))),
-            Kind::Pointwise | Kind::Classification => task.rubric().map(|rubric| FormOf::Options(Box::new(rubric))),
+            Kind::Pointwise | Kind::Classification => {
+                task.rubric().map(|rubric| FormOf::Options(Box::new(rubric)))
+            }
         };
         Ok(Self { task, ask: ask.ok_or("it has no question")? })
     }
