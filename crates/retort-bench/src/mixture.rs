@@ -327,7 +327,7 @@ pub enum MixtureError {
         /// The example.
         id: String,
         /// What it said.
-        problem: LmError,
+        problem: Box<LmError>,
     },
     /// There is a mixture already.
     #[error("{path} exists already; name another folder, or move it away")]
@@ -489,16 +489,16 @@ fn entries<'a>(
     }
     let (mut entries, mut skipped) = (Vec::new(), BTreeMap::new());
     for task in by_name.into_values() {
-        let form = match unfit(task) {
-            Some(reason) => Err(reason),
-            None => Form::new(task),
-        };
-        match form {
+        let refused = unfit(task);
+        if let Some(reason) = refused.clone().filter(|_| !settings.skip_unfit) {
+            return Err(MixtureError::Unfit { task: task.name.clone(), reason });
+        }
+        // That there is no row for a task is a limit of this form and nothing to refuse a mixture for.
+        match refused.map_or_else(|| Form::new(task), Err) {
             Ok(form) => entries.push(Entry::new(task, form, settings)),
-            Err(reason) if settings.skip_unfit => {
+            Err(reason) => {
                 skipped.insert(task.name.clone(), reason);
             }
-            Err(reason) => return Err(MixtureError::Unfit { task: task.name.clone(), reason }),
         }
     }
     if entries.is_empty() {
@@ -540,7 +540,6 @@ impl<'a> Entry<'a> {
     }
 
     /// The first reading.
-    #[expect(clippy::type_complexity, reason = "the maps of Manifest::dropped")]
     fn survey(
         &mut self,
         data: &DataDir,
@@ -648,7 +647,11 @@ impl<'a> Entry<'a> {
                     return Ok(());
                 }
                 Err(problem) => {
-                    return Err(MixtureError::Model { task: name.clone(), id: example.id.clone(), problem });
+                    return Err(MixtureError::Model {
+                        task: name.clone(),
+                        id: example.id.clone(),
+                        problem: Box::new(problem),
+                    });
                 }
             };
             report.truncated += usize::from(rows.truncated);

@@ -54,8 +54,8 @@ pub(super) struct Form<'a> {
 }
 
 enum FormOf {
-    Options(Rubric),
-    Pair(PairRubrics),
+    Options(Box<Rubric>),
+    Pair(Box<PairRubrics>),
 }
 
 /// What a row says beside its example.
@@ -88,8 +88,10 @@ impl<'a> Form<'a> {
             Kind::Generation => {
                 return Err("it asks for free text, and rows are answered by one of several options".into());
             }
-            Kind::Pairwise => PairRubrics::new(task).map(FormOf::Pair),
-            Kind::Pointwise | Kind::Classification => task.rubric().map(FormOf::Options),
+            Kind::Pairwise => PairRubrics::new(task).map(|rubrics| FormOf::Pair(Box::new(rubrics))),
+            Kind::Pointwise | Kind::Classification => {
+                task.rubric().map(|rubric| FormOf::Options(Box::new(rubric)))
+            }
         };
         Ok(Self { task, ask: ask.ok_or("it has no question")? })
     }

@@ -114,7 +114,7 @@ mod tests {
         let path = folder.path().join("rows");
         let written = buckets.write(&path, &mut |_, _| Flow::Continue).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(written.sha256, retort_judge::sha256_hex(&text));
+        assert_eq!(written.sha256, retort_judge::sha256_hex(text.as_bytes()));
         assert_eq!(written.rows, rows);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the buckets are gone");
         (text.lines().map(str::to_owned).collect(), written.sha256)

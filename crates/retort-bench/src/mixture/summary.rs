@@ -103,6 +103,13 @@ impl Manifest {
                 }
             }
         }
+        for (name, task) in self.tasks.iter().filter(|(_, task)| 5 * task.dropped > task.read) {
+            writeln!(
+                out,
+                "  {name} lost {} of {}: either it has the source of an evaluation set, or set phrases in its texts",
+                task.dropped, task.read
+            )?;
+        }
         for set in &self.evaluation {
             if let Some(missing) = &set.missing {
                 writeln!(out, "  {} is absent, so nothing was kept clear of it: {missing}", set.name)?;
