@@ -269,7 +269,7 @@ fn a_pair_alone_is_two_prompts_and_its_target_follows_them() {
         let id = row["id"].as_str().unwrap();
         let n: usize = id.split('#').next_back().unwrap().parse::<usize>().unwrap() - 1;
         // As the file was made: which of the two is the better one.
-        let expected = match (n % 10, n % 4 != 0) {
+        let expected = match (n % 10, !n.is_multiple_of(4)) {
             (9, _) => None,
             (_, true) => Some("A long"),
             (_, false) => Some("Short"),
@@ -318,7 +318,7 @@ fn p2_pairs_together_come_in_both_orders() {
         let id = one["id"].as_str().unwrap();
         let n: usize = id.split('#').next_back().unwrap().parse::<usize>().unwrap() - 1;
         if n % 10 != 9 {
-            assert_eq!(a.contains("A long") == (n % 4 != 0), a_wins > 0.5, "{one}");
+            assert_eq!(a.contains("A long") != n.is_multiple_of(4), a_wins > 0.5, "{one}");
         }
     }
 }

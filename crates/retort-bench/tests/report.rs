@@ -1,5 +1,4 @@
 //! Runs side by side, as a reader sees them.
-#![expect(clippy::unwrap_used, reason = "test code")]
 
 use retort_bench::report::{anchors, html, markdown};
 use retort_bench::store::{RunIdentity, RunReport};
