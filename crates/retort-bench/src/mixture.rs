@@ -715,6 +715,9 @@ fn texts(example: &Example) -> Vec<(Role, &str)> {
     let mut texts: Vec<(Role, &str)> =
         example.fields.iter().map(|(name, text)| (role(name), text.as_str())).collect();
     texts.extend(example.responses.iter().flatten().map(|text| (Role::Response, text.as_str())));
+    if let Target::Text(text) = &example.target {
+        texts.push((Role::Response, text));
+    }
     if texts.iter().all(|(_, text)| *text != example.group) {
         texts.push((Role::Given, &example.group));
     }

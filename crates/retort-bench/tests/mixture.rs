@@ -1,6 +1,6 @@
 //! The mixture on small files of the tests' own: what goes in, what stays out, and that it is the same every time.
 
-#![expect(clippy::unwrap_used, reason = "what a test needs and cannot have fails the test")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what a test needs and cannot have fails the test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -256,6 +256,53 @@ fn a_row_of_options_is_what_judging_asks() {
             assert!(!foreign || piece[0] == "u", "{row}");
         }
     }
+}
+
+const QUOTE: &str = r#"
+name = "quote"
+title = "The wrong sentence"
+family = "faults"
+capability = "factuality"
+kind = "generation"
+metric = "rouge_l"
+instructions = "One sentence of the text is wrong; quote it."
+question = "Which sentence is wrong?"
+[[context]]
+name = "prompt"
+[source]
+repository = "someone/quote"
+paper = "Nobody, Quotes (2020)"
+licence = "MIT"
+labels = "human"
+purpose = "training"
+[reader]
+files = ["rows.jsonl"]
+fields = { prompt = "q" }
+label = { text = "a" }
+"#;
+
+#[test]
+fn free_text_is_a_prompt_without_options_and_its_answer() {
+    let desk = Desk::new(&[QUOTE]);
+    desk.file(
+        "data/someone+quote/rows.jsonl",
+        "{\"q\":\"Ice is hot. Snow is white.\",\"a\":\"Ice is hot.\"}\n",
+    );
+    let settings =
+        Settings { short_share: 0.0, part: split("Ice is hot. Snow is white."), ..Settings::default() };
+    let (_, rows) = desk.rows("out", &settings);
+    let [row] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!((&row["kind"], &row["answer"]), (&"text".into(), &"Ice is hot.".into()));
+    assert_eq!((row["options"].as_array().unwrap().len(), row["target"].as_array().unwrap().len()), (0, 0));
+    let prompt = text(&row["segments"]);
+    // Context, instructions, evaluation, in this order, and no offer of answers.
+    let places: Vec<usize> =
+        ["Snow is white.", "One sentence of the text is wrong; quote it.", "Write the answer.", "Answer:"]
+            .iter()
+            .map(|part| prompt.find(part).unwrap())
+            .collect();
+    assert!(places.is_sorted(), "{prompt}");
+    assert!(!prompt.contains("Answer only with one of"), "{prompt}");
 }
 
 #[test]

@@ -31,6 +31,9 @@ pub(super) struct Row {
     first: Option<Vec<Piece>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     second: Option<Vec<Piece>>,
+    /// Of text: the right answer, which follows the prompt after a space.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
     options: Vec<Vec<String>>,
     target: Vec<f64>,
     weight: f64,
@@ -45,6 +48,8 @@ enum RowKind {
     Options,
     /// Two prompts; the target is how often the first and the second was preferred.
     Pair,
+    /// One prompt, and the text that answers it.
+    Text,
 }
 
 /// A task with what is made of it once.
@@ -56,6 +61,7 @@ pub(super) struct Form<'a> {
 enum FormOf {
     Options(Box<Rubric>),
     Pair(Box<PairRubrics>),
+    Text(Box<Rubric>),
 }
 
 /// What a row says beside its example.
@@ -85,9 +91,7 @@ impl<'a> Form<'a> {
     /// Why there can be no rows of it.
     pub(super) fn new(task: &'a Task) -> Result<Self, String> {
         let ask = match task.kind {
-            Kind::Generation => {
-                return Err("it asks for free text, and rows are answered by one of several options".into());
-            }
+            Kind::Generation => task.text_rubric().map(|rubric| FormOf::Text(Box::new(rubric))),
             Kind::Pairwise => PairRubrics::new(task).map(|rubrics| FormOf::Pair(Box::new(rubrics))),
             Kind::Pointwise | Kind::Classification => {
                 task.rubric().map(|rubric| FormOf::Options(Box::new(rubric)))
@@ -99,7 +103,7 @@ impl<'a> Form<'a> {
     /// How many rows an example gives.
     pub(super) fn rows_per_example(&self, pairs: Pairs) -> usize {
         match (&self.ask, pairs) {
-            (FormOf::Options(_), _) | (FormOf::Pair(_), Pairs::Alone) => 1,
+            (FormOf::Options(_) | FormOf::Text(_), _) | (FormOf::Pair(_), Pairs::Alone) => 1,
             (FormOf::Pair(_), Pairs::Together) => 2,
             (FormOf::Pair(_), Pairs::Both) => 3,
         }
@@ -110,6 +114,7 @@ impl<'a> Form<'a> {
         match &self.ask {
             FormOf::Options(rubric) => rubric.options.iter().map(|option| option.label.clone()).collect(),
             FormOf::Pair(_) => vec!["longer".into(), "shorter".into()],
+            FormOf::Text(_) => vec!["text".into()],
         }
     }
 
@@ -128,6 +133,7 @@ impl<'a> Form<'a> {
                 shares.clone()
             }
             (FormOf::Pair(_), Target::Preference { first, second, tie }) => vec![*first, *second, *tie],
+            (FormOf::Text(_), Target::Text(text)) if !text.trim().is_empty() => return Ok(Some(0)),
             _ => return Err("its label is not of the task's kind".into()),
         };
         let sum: f64 = shares.iter().sum();
@@ -161,7 +167,8 @@ impl<'a> Form<'a> {
         let mut out = Rows { rows: Vec::new(), truncated: false };
         match (&self.ask, &example.target) {
             (FormOf::Options(rubric), Target::Options(shares)) => {
-                let inquiry = inquiry(self.task, rubric, example, setting.wording);
+                let question = Question::of_task(rubric);
+                let inquiry = inquiry(self.task, question, example, setting.wording);
                 let plan = out.plan(&inquiry, model)?;
                 let (text, options) = prompt(&plan);
                 let row = Row {
@@ -170,6 +177,19 @@ impl<'a> Form<'a> {
                     ..row(example, setting, RowKind::Options, options, shares.clone())
                 };
                 out.rows.push(("options", row));
+            }
+            (FormOf::Text(rubric), Target::Text(answer)) => {
+                let question = Question::of_text(rubric);
+                let inquiry = inquiry(self.task, question, example, setting.wording);
+                let plan = out.plan(&inquiry, model)?;
+                let (text, options) = prompt(&plan);
+                let row = Row {
+                    segments: Some(pieces(&text)),
+                    answer: Some(answer.clone()),
+                    tokens: model.count_tokens(&text)?,
+                    ..row(example, setting, RowKind::Text, options, Vec::new())
+                };
+                out.rows.push(("text", row));
             }
             (FormOf::Pair(rubrics), Target::Preference { first, second, tie }) => {
                 let Some(pair) = Pair::of(self.task, example) else { return Ok(out) };
@@ -198,13 +218,13 @@ impl Rows {
 
 /// How an example of a task with options is asked about: the same in training and in the exam.
 #[must_use]
-pub fn inquiry<'a>(task: &Task, rubric: &'a Rubric, example: &'a Example, wording: Wording) -> Inquiry<'a> {
-    Inquiry {
-        aim: Aim::Answer,
-        fields: fields(task, example),
-        questions: vec![Question::of_task(rubric)],
-        wording,
-    }
+pub fn inquiry<'a>(
+    task: &Task,
+    question: Question<'a>,
+    example: &'a Example,
+    wording: Wording,
+) -> Inquiry<'a> {
+    Inquiry { aim: Aim::Answer, fields: fields(task, example), questions: vec![question], wording }
 }
 
 fn ways(together: bool, wording: Wording) -> Ways {
@@ -290,6 +310,7 @@ fn row(
         segments: None,
         first: None,
         second: None,
+        answer: None,
         options,
         target,
         // Digits that nobody needs would make the file longer.
