@@ -185,7 +185,25 @@ fn merge(exam: &str, title: &str, runs: &[(usize, &Table)]) -> Merged {
             merged.sources.push(source);
         }
     }
+    if merged.grids.len() > 1 && merged.grids.iter().all(|grid| grid.parts.len() == 1) {
+        merged.grids = vec![turned(std::mem::take(&mut merged.grids))];
+    }
     merged
+}
+
+/// Metrics that have one row each, as the rows of one grid.
+fn turned(grids: Vec<Grid>) -> Grid {
+    let mut all =
+        Grid { metric: "figure".into(), parts: Vec::new(), columns: Vec::new(), cells: BTreeMap::new() };
+    for grid in grids {
+        let part = grid.parts.first().filter(|part| *part != "all");
+        let name = part.map_or_else(|| grid.metric.clone(), |part| format!("{} ({part})", grid.metric));
+        for ((_, column), cell) in grid.cells {
+            all.set(&name, column, cell);
+        }
+    }
+    all.columns.sort();
+    all
 }
 
 /// All tables of one title, merged over the runs; by exam and in the order of the first run.
@@ -309,7 +327,7 @@ pub fn html(reports: &[RunReport]) -> String {
             let _ = write!(
                 out,
                 "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}: {metric}\"><table>\n\
-                 <caption>{metric}</caption>\n<thead><tr><th scope=\"col\">Part</th><th scope=\"col\">n</th>",
+                 <caption>{metric}</caption>\n<thead><tr><th scope=\"col\">Part</th><th scope=\"col\" class=\"n\">n</th>",
                 escaped(&merged.title)
             );
             for column in &grid.columns {
@@ -321,7 +339,7 @@ pub fn html(reports: &[RunReport]) -> String {
                 let _ = write!(
                     out,
                     "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td>",
-                    escaped(part),
+                    escaped(&part.replace('_', " ")),
                     grid.items(row)
                 );
                 for column in &grid.columns {
