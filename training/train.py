@@ -9,6 +9,7 @@ import os
 import sys
 from dataclasses import asdict, fields
 from pathlib import Path
+from types import SimpleNamespace
 
 # Before PyTorch is loaded: tokenizing is fast enough on one thread, and the others belong to the products.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -21,7 +22,7 @@ from retort_training.learn import Reader, judge, tally
 from retort_training.lora import Adapter, Plan, plan_of
 from retort_training.mixture import Mixture, Sampler, held_out
 from retort_training.model import Model
-from retort_training.run import Run, Settings, dry_run
+from retort_training.run import Run, Settings, dry_run, metadata, with_micro_tokens
 from retort_training.tokenizer import Tokenizer
 
 
@@ -64,7 +65,7 @@ def arguments() -> argparse.ArgumentParser:
         "seed": "of the order of rows and of A", "batch": "rows in a step", "window": "batches among which rows are sorted by length",
         "rate_a": "learning rate of A", "rate_b": "learning rate of B", "warmup": "steps", "clip": "norm of the gradient at most",
         "mass_weight": "how much the mass outside the options costs; 0 computes no more of the output layer than the options",
-        "micro_tokens": "tokens that are computed at once", "validation_rows": "of each task",
+        "micro_tokens": "tokens that are computed at once; 0 chooses by the device", "validation_rows": "of each task",
     }
     for each in fields(Settings):
         value = getattr(usual, each.name)
@@ -120,7 +121,7 @@ class Bench:
 def command_train(args: argparse.Namespace) -> None:
     """Trains."""
     bench = Bench(args)
-    settings = Settings(**{each.name: getattr(args, each.name) for each in fields(Settings)})
+    settings = with_micro_tokens(Settings(**{each.name: getattr(args, each.name) for each in fields(Settings)}), bench.device)
     if args.init:
         plan = plan_of(args.init)
     else:
@@ -195,10 +196,6 @@ def command_export(args: argparse.Namespace) -> None:
     adapter.load_state_dict(state["adapter"])
     if sources["base"] != sha256(args.model):
         raise TrainingError(f"{args.model} is not the base that this run was trained on")
-    from types import SimpleNamespace
-
-    from retort_training.run import metadata
-
     run = SimpleNamespace(sources=sources, settings=Settings(**sources["settings"]), **{
         key: state[key] for key in ("step", "rows", "tokens", "seconds")})
     size = adapter.write(args.out, args.title, metadata(run), args.type)

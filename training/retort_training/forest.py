@@ -93,19 +93,6 @@ class Forest:
         """Rows of each node."""
         return [len(node.tokens) for node in self.nodes]
 
-    def node_masks(self, dtype: torch.dtype) -> list[torch.Tensor | None]:
-        """Of each node what is added to its scores over its ancestors' rows and its own; none where causal order says
-        it all, or where there is nothing to hide."""
-        masks: list[torch.Tensor | None] = []
-        for node in self.nodes:
-            own = len(node.tokens)
-            if not node.ancestors or own == 1:
-                masks.append(None)
-                continue
-            hidden = torch.ones(own, node.depth + own, dtype=torch.bool).triu(node.depth + 1)
-            masks.append(torch.zeros(hidden.shape, dtype=dtype).masked_fill_(hidden, float("-inf")))
-        return masks
-
     def mask(self, device: torch.device, dtype: torch.dtype) -> torch.Tensor:
         """What is added to the scores of every row over every row."""
         lengths = torch.tensor(self.lengths())

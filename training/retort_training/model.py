@@ -94,6 +94,93 @@ class Rotary(Function):
         return Rotary.turn(dy, rotation.conj()), None
 
 
+# Queries that are attended at once: what a later one sees is not computed for an earlier one.
+CHUNK = 192
+
+
+class NodeAttention(Function):
+    """Attention of a forest's rows, node by node: `rows × heads × size` queries, `rows × key heads × size` keys and values.
+
+    Plain products, which on a processor pass PyTorch's fused attention two to three times, the more so backwards. Scores
+    are f32. The queries of all heads that share a key head are rows of one matrix.
+    """
+
+    @staticmethod
+    def spans(nodes, node):
+        """Rows of a node's ancestors and its own."""
+        seen = [nodes[number] for number in node.ancestors] + [node]
+        return [slice(each.row, each.row + len(each.tokens)) for each in seen]
+
+    @staticmethod
+    def gather(x, spans):
+        """`key heads × rows × size`."""
+        parts = [x[span] for span in spans]
+        return (torch.cat(parts) if len(parts) > 1 else parts[0]).transpose(0, 1).contiguous()
+
+    @staticmethod
+    def fold(x, groups):
+        """`rows × heads × size` as `key heads × (heads of each × rows) × size`."""
+        rows, _, size = x.shape
+        return x.unflatten(1, (groups, -1)).permute(1, 2, 0, 3).reshape(groups, -1, size)
+
+    @staticmethod
+    def unfold(x, rows):
+        """The way back."""
+        return x.unflatten(1, (-1, rows)).permute(2, 0, 1, 3).flatten(1, 2)
+
+    @staticmethod
+    def chunks(node):
+        """Rows of a node from and to, and how many rows the last of them sees."""
+        count = len(node.tokens)
+        for start in range(0, count, CHUNK):
+            end = min(start + CHUNK, count)
+            yield slice(node.row + start, node.row + end), end - start, node.depth + end
+
+    @staticmethod
+    def forward(ctx, q, k, v, forest):
+        cls, nodes, groups = NodeAttention, forest.nodes, k.shape[1]
+        scale, out, shares = q.shape[-1] ** -0.5, torch.empty_like(q), []
+        longest = min(CHUNK, max(map(len, (node.tokens for node in nodes))))
+        later = torch.full((longest, longest), float("-inf"), device=q.device).triu(1)
+        for node in nodes:
+            spans = cls.spans(nodes, node)
+            keys, values = cls.gather(k, spans).float(), cls.gather(v, spans)
+            for rows, count, seen in cls.chunks(node):
+                scores = torch.bmm(cls.fold(q[rows], groups).float() * scale, keys[:, :seen].mT)
+                scores.unflatten(1, (-1, count))[..., seen - count :].add_(later[:count, :count])
+                share = scores.softmax(-1).to(q.dtype)
+                out[rows] = cls.unfold(torch.bmm(share, values[:, :seen]), count)
+                shares.append(share)
+        ctx.forest, ctx.shares = forest, shares if any(ctx.needs_input_grad) else None
+        ctx.save_for_backward(q, k, v, out)
+        return out
+
+    @staticmethod
+    def backward(ctx, dout):
+        cls, nodes, (q, k, v, out) = NodeAttention, ctx.forest.nodes, ctx.saved_tensors
+        groups, scale, shares = k.shape[1], q.shape[-1] ** -0.5, iter(ctx.shares)
+        dq, dk, dv = torch.empty_like(q), torch.zeros_like(k), torch.zeros_like(v)
+        along = torch.linalg.vecdot(dout.float(), out.float()).unsqueeze(-1)
+        for node in nodes:
+            spans = cls.spans(nodes, node)
+            keys, values = cls.gather(k, spans), cls.gather(v, spans)
+            dkeys, dvalues = torch.zeros_like(keys), torch.zeros_like(values)
+            for rows, count, seen in cls.chunks(node):
+                share, dchunk = next(shares), cls.fold(dout[rows], groups)
+                dscores = torch.bmm(dchunk, values[:, :seen].mT).float()
+                dscores = dscores.sub_(cls.fold(along[rows], groups)).mul_(share).mul_(scale).to(q.dtype)
+                dq[rows] = cls.unfold(torch.bmm(dscores, keys[:, :seen]), count)
+                dkeys[:, :seen] += torch.bmm(dscores.mT, cls.fold(q[rows], groups))
+                dvalues[:, :seen] += torch.bmm(share.mT, dchunk)
+            start = 0
+            for span in spans:
+                end = start + span.stop - span.start
+                dk[span] += dkeys[:, start:end].transpose(0, 1)
+                dv[span] += dvalues[:, start:end].transpose(0, 1)
+                start = end
+        return dq, dk, dv, None
+
+
 class Batch:
     """A forest on the device, with all that every layer needs of it."""
 
@@ -104,31 +191,19 @@ class Batch:
         exponents = torch.arange(0, config.head_size, 2, dtype=torch.float64) / config.head_size
         angles = forest.positions()[:, None].double() * config.rotary_base**-exponents
         self.rotation = torch.polar(torch.ones_like(angles), angles).to(torch.complex64).to(device)[:, None, :]
-        # One product with a mask costs a GPU less than many small ones; a processor does not care for their number.
-        self.by_mask = device.type == "cuda" if by_mask is None else by_mask
-        if self.by_mask:
-            self.mask = forest.mask(device, base.dtype)
-        else:
-            self.lengths = forest.lengths()
-            self.masks = [None if mask is None else mask.to(device) for mask in forest.node_masks(base.dtype)]
+        # One fused product with a mask costs a GPU less than many small ones; a processor does not care for their number.
+        by_mask = device.type == "cuda" if by_mask is None else by_mask
+        self.mask = forest.mask(device, base.dtype) if by_mask else None
 
 
 def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, batch: Batch) -> torch.Tensor:
-    """Attention of packed rows: `rows × heads × size` each."""
-    if batch.by_mask:
-        q, k, v = (part.transpose(0, 1).unsqueeze(0) for part in (q, k, v))
-        out = F.scaled_dot_product_attention(q, k, v, attn_mask=batch.mask)
-        return out.squeeze(0).transpose(0, 1)
-    queries, keys, values = (part.split(batch.lengths) for part in (q, k, v))
-    out = []
-    for number, node in enumerate(batch.forest.nodes):
-        seen = (*node.ancestors, number)
-        own = [queries[number], *(torch.cat([p[i] for i in seen]) if len(seen) > 1 else p[number] for p in (keys, values))]
-        own = [part.transpose(0, 1).unsqueeze(0) for part in own]
-        causal = not node.ancestors and len(node.tokens) > 1
-        result = F.scaled_dot_product_attention(*own, attn_mask=batch.masks[number], is_causal=causal)
-        out.append(result.squeeze(0).transpose(0, 1))
-    return torch.cat(out)
+    """Attention of packed rows: `rows × heads × size` queries, as many as there are or fewer heads of keys and values."""
+    if batch.mask is None:
+        return NodeAttention.apply(q, k, v, batch.forest)
+    each = q.shape[1] // k.shape[1]
+    k, v = (part.repeat_interleave(each, 1) for part in (k, v))
+    q, k, v = (part.transpose(0, 1).unsqueeze(0) for part in (q, k, v))
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=batch.mask).squeeze(0).transpose(0, 1)
 
 
 class Model:
@@ -163,9 +238,6 @@ class Model:
         qkv = linear("qkv", normed).view(-1, heads + 2 * kv_heads, size)
         turned = Rotary.apply(qkv[:, : heads + kv_heads], batch.rotation)
         q, k, v = turned[:, :heads], turned[:, heads:], qkv[:, heads + kv_heads :]
-        if heads != kv_heads:
-            each = heads // kv_heads
-            k, v = (p[:, :, None].expand(-1, -1, each, -1).reshape(-1, heads, size) for p in (k, v))
         attended = attend(q, k, v, batch).reshape(-1, heads * size)
         if index == config.layers - 1:
             # Of the last layer nobody reads the other rows.

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -19,9 +19,6 @@ from .lora import LARGEST, Adapter
 from .mixture import Sampler
 from .model import Model
 from .readout import read
-
-# What may differ between a run and its continuation without changing what is learned.
-FREE = {"minutes", "checkpoint_minutes", "validate_minutes", "threads", "title", "run"}
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,15 @@ class Settings:
     schedule: str = "cosine"
     clip: float = 1.0
     mass_weight: float = 0.0
-    micro_tokens: int = 2048
+    # By the device: enough for wide products, little enough for a processor's cache.
+    micro_tokens: int = 0
     validation_rows: int = 40
+
+
+def with_micro_tokens(settings: Settings, device: torch.device) -> Settings:
+    """Settings in which 0 has become what suits the device."""
+    usual = 8192 if device.type == "cuda" else 2048
+    return replace(settings, micro_tokens=settings.micro_tokens or usual)
 
 
 def rate(settings: Settings, step: int, total: int | None) -> float:
