@@ -1,7 +1,22 @@
 //! The exams by name.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use retort_stats::SplitMix64;
+
 use crate::pair::Ways;
-use crate::{DataDir, DataError, Exam, Problem, TaskError};
+use crate::protocol::aggrefact::{self, AggreFact};
+use crate::protocol::cobbler::{Cobbler, CobblerSettings};
+use crate::protocol::flask::{Flask, FlaskCondition, FlaskSettings};
+use crate::protocol::held_out::HeldOut;
+use crate::protocol::pairs::Pairs;
+use crate::protocol::rerank::Rerank;
+use crate::protocol::rewardbench::RewardBench;
+use crate::protocol::verbosity::{Verbosity, VerbositySettings};
+use crate::protocol::{Gathered, ProtocolError, gather};
+use crate::split::{Part, split};
+use crate::{DataDir, Exam, Item, Kind, Problem, Purpose, read, tasks};
 
 /// How an exam is put together.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -13,7 +28,9 @@ pub struct ExamOptions {
     /// The seed.
     pub seed: u64,
     /// A file in place of the exam's own data, where the exam takes one.
-    pub file: Option<std::path::PathBuf>,
+    pub file: Option<PathBuf>,
+    /// The models whose outputs are judged, where the exam has several; none for all.
+    pub outputs: Vec<String>,
 }
 
 /// An exam that can be held.
@@ -45,12 +62,9 @@ pub enum OpenError {
         /// All names.
         known: String,
     },
-    /// Its data are not there, or not in the form expected.
+    /// It cannot be made from the data.
     #[error(transparent)]
-    Data(#[from] DataError),
-    /// A task file of ours is wrong.
-    #[error(transparent)]
-    Task(#[from] TaskError),
+    Protocol(#[from] ProtocolError),
     /// The exam cannot be held as asked.
     #[error("{name}: {problem}")]
     Cannot {
@@ -72,7 +86,163 @@ impl Entry {
 }
 
 /// All exams.
-pub const EXAMS: &[Entry] = &[];
+pub const EXAMS: &[Entry] = &[
+    Entry {
+        name: "llmbar",
+        about: "LLMBar: which of two responses does what the instruction says (419 pairs, by subset)",
+        open: |data, options| pairs("llmbar", data, options),
+    },
+    Entry {
+        name: "humanevalpack",
+        about: "HumanEvalPack: the right program against one with a bug (984 pairs, by language)",
+        open: |data, options| pairs("humanevalpack", data, options),
+    },
+    Entry {
+        name: "hhh",
+        about: "HHH: helpful, honest and harmless answers (221 pairs, by category)",
+        open: |data, options| pairs("hhh", data, options),
+    },
+    Entry {
+        name: "pandalm",
+        about: "PandaLM: three people's preferences (999 pairs, two-way and three-way)",
+        open: |data, options| pairs("pandalm", data, options),
+    },
+    Entry {
+        name: "rewardbench",
+        about: "RewardBench's protocol over any file of its shape (--file), or over the parts in LLMBar and HumanEvalPack",
+        open: |data, options| {
+            let ways = || options.ways.clone();
+            let whole = match &options.file {
+                Some(path) => RewardBench::file(path, ways())?,
+                None => RewardBench::parts(data, ways())?,
+            };
+            let problems = whole.problems().to_vec();
+            let entries = limited(whole.entries().to_vec(), |entry| &entry.id, options);
+            Ok(Opened { exam: Box::new(RewardBench::new(entries, ways())), problems })
+        },
+    },
+    Entry {
+        name: "aggrefact",
+        about: "LLM-AggreFact's protocol over WiCE and FactCheck-GPT: is a claim supported by its evidence",
+        open: |data, options| {
+            let (mut sets, mut problems) = (Vec::new(), Vec::new());
+            for name in aggrefact::SETS {
+                let Gathered { task, examples, problems: more } = gather(name, data)?;
+                sets.push((task, limited(examples, |example| &example.id, options)));
+                problems.extend(more);
+            }
+            Ok(Opened { exam: Box::new(AggreFact::new(sets, options.ways.clone())?), problems })
+        },
+    },
+    Entry {
+        name: "held-out",
+        about: "The held-out part of every training task (--limit: of each task), by family: in-domain figures",
+        open: |data, options| {
+            let (mut parts, mut problems) = (Vec::new(), Vec::new());
+            let tasks = tasks().map_err(ProtocolError::from)?;
+            for task in tasks.values() {
+                if task.source.purpose != Purpose::Training || task.kind == Kind::Generation {
+                    continue;
+                }
+                let mut examples = Vec::new();
+                let mut each = |item: Item| match item {
+                    Ok(example) if split(&example.group) == Part::Test => examples.push(example),
+                    Ok(_) => {}
+                    Err(problem) => problems.push(problem),
+                };
+                read(task, data, &mut each).map_err(ProtocolError::from)?;
+                parts.push((task.clone(), limited(examples, |example| &example.id, options)));
+            }
+            Ok(Opened { exam: Box::new(HeldOut::new(parts, options.ways.clone())?), problems })
+        },
+    },
+    Entry {
+        name: "cobbler",
+        about: "CoBBLEr: what sways a judge: order, names, length, a majority, an irrelevant sentence (5,250 pairs)",
+        open: |data, options| {
+            let settings = CobblerSettings {
+                ways: options.ways.clone(),
+                seed: options.seed,
+                limit: options.limit,
+                ..CobblerSettings::default()
+            };
+            let exam = Cobbler::from_data(data, settings).map_err(ProtocolError::from)?;
+            let problems = exam.problems().to_vec();
+            Ok(Opened { exam: Box::new(exam), problems })
+        },
+    },
+    Entry {
+        name: "rerank",
+        about: "HumanEval re-ranking: which of CodeGen-16B's first ten samples is taken (164 problems)",
+        open: |data, options| {
+            let exam = Rerank::read(data, options.ways.clone())?;
+            let problems = exam.problems().to_vec();
+            let exam = exam.of(|sampled| limited(sampled, |one| &one.id, options));
+            Ok(Opened { exam: Box::new(exam), problems })
+        },
+    },
+    Entry {
+        name: "flask",
+        about: "FLASK: models' responses by skill (--outputs), with ablations, and agreement with scores (--file)",
+        open: |data, options| {
+            let settings = FlaskSettings {
+                conditions: if options.ways.all().next().is_none() {
+                    Vec::new()
+                } else {
+                    FlaskCondition::ALL.to_vec()
+                },
+                wording: options.ways.wording,
+                seed: options.seed,
+                limit: options.limit,
+                ..FlaskSettings::default()
+            };
+            let scores: Vec<PathBuf> = options.file.iter().cloned().collect();
+            let exam =
+                Flask::from_data(data, &options.outputs, &scores, settings).map_err(ProtocolError::from)?;
+            let problems = exam.problems().to_vec();
+            Ok(Opened { exam: Box::new(exam), problems })
+        },
+    },
+    Entry {
+        name: "verbosity",
+        about: "Padding: a good answer, the same answer padded, and a longer wrong one (made from references)",
+        open: |data, options| {
+            let settings = VerbositySettings {
+                ways: options.ways.clone(),
+                seed: options.seed,
+                limit: options.limit.or(VerbositySettings::default().limit),
+            };
+            let exam = Verbosity::from_data(data, settings).map_err(ProtocolError::from)?;
+            let problems = exam.problems().to_vec();
+            Ok(Opened { exam: Box::new(exam), problems })
+        },
+    },
+];
+
+/// A pairwise task as an exam.
+fn pairs(name: &str, data: &DataDir, options: &ExamOptions) -> Result<Opened, OpenError> {
+    let Gathered { task, examples, problems } = gather(name, data)?;
+    let exam = Pairs::new(task, limited(examples, |example| &example.id, options), options.ways.clone())?;
+    Ok(Opened { exam: Box::new(exam), problems })
+}
+
+/// So many items as are wanted, drawn by the seed, in their order.
+fn limited<T>(items: Vec<T>, id: fn(&T) -> &str, options: &ExamOptions) -> Vec<T> {
+    let Some(limit) = options.limit.filter(|&limit| limit < items.len()) else { return items };
+    let priorities = items.iter().map(|item| priority(options.seed, id(item)));
+    let mut drawn: Vec<(u64, usize)> = priorities.zip(0..).collect();
+    drawn.sort_unstable();
+    drawn.truncate(limit);
+    let chosen: BTreeSet<usize> = drawn.into_iter().map(|(_, index)| index).collect();
+    items.into_iter().zip(0..).filter(|(_, index)| chosen.contains(index)).map(|(item, _)| item).collect()
+}
+
+/// A number that depends on nothing but seed and id, so that a larger limit takes the same examples and more.
+fn priority(seed: u64, id: &str) -> u64 {
+    id.bytes().fold(SplitMix64::new(seed).next_u64(), |hash, byte| {
+        SplitMix64::new(hash ^ u64::from(byte)).next_u64()
+    })
+}
 
 /// The exam of this name.
 ///

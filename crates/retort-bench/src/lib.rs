@@ -12,10 +12,13 @@ mod data;
 mod exam;
 mod example;
 mod exams;
+pub mod mixture;
 pub mod pair;
+pub mod protocol;
 pub mod read;
 pub mod report;
 pub mod run;
+mod split;
 pub mod store;
 mod table;
 mod task;
@@ -25,6 +28,7 @@ pub use exam::{AnswerRecord, Answers, Ask, Exam};
 pub use example::{Example, Target};
 pub use exams::{EXAMS, Entry, ExamOptions, OpenError, Opened, exam};
 pub use read::{Counts, Item, Reading, read};
+pub use split::{Part, Split, split};
 pub use table::{Figure, Row, Table, bootstrap};
 pub use task::{
     Alone, Capability, ContextField, Kind, Labels, Metric, Purpose, Source, Task, TaskError, TaskOption,

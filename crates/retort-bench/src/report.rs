@@ -66,17 +66,61 @@ enum Column {
     Published(String),
 }
 
+/// Stands for the run of a column that is the same in every run.
+const EVERY_RUN: usize = usize::MAX;
+
 /// Rules that judge without a model: the same in every run, so shown once.
 const RULES: [&str; 5] = ["random", "longer", "shorter", "overlap", "majority"];
 
+/// The tables of one title, over all runs.
 struct Merged {
     title: String,
-    /// Part and metric, in the order of the first run.
-    rows: Vec<(String, String)>,
-    columns: Vec<Column>,
-    cells: BTreeMap<(usize, Column), Cell>,
+    /// One for each metric, in the order of the first run.
+    grids: Vec<Grid>,
     notes: Vec<String>,
     sources: Vec<String>,
+}
+
+/// One metric: a row for each part of the data, a column for each judge.
+struct Grid {
+    metric: String,
+    parts: Vec<String>,
+    columns: Vec<Column>,
+    cells: BTreeMap<(usize, Column), Cell>,
+}
+
+impl Grid {
+    fn set(&mut self, part: &str, column: Column, cell: Cell) {
+        let place = match self.parts.iter().position(|known| known == part) {
+            Some(place) => place,
+            None => {
+                self.parts.push(part.to_owned());
+                self.parts.len() - 1
+            }
+        };
+        if !self.columns.contains(&column) {
+            self.columns.push(column.clone());
+        }
+        // A rule's figure is every run's; that of the first run stands for all.
+        self.cells.entry((place, column)).or_insert(cell);
+    }
+
+    /// The number of items of a row: of all columns where they agree, else their range.
+    fn items(&self, row: usize) -> String {
+        let counts = self.cells.iter().filter_map(|((place, _), cell)| match cell {
+            Cell::Own(figure) if *place == row => Some(figure.n),
+            _ => None,
+        });
+        match (counts.clone().min(), counts.max()) {
+            (Some(least), Some(most)) if least == most => most.to_string(),
+            (Some(least), Some(most)) => format!("{least} to {most}"),
+            _ => String::new(),
+        }
+    }
+
+    fn cell(&self, row: usize, column: &Column) -> &Cell {
+        self.cells.get(&(row, column.clone())).unwrap_or(&Cell::None)
+    }
 }
 
 /// The name that a run has in tables: its model, and its adapter if there is one.
@@ -96,30 +140,28 @@ pub fn run_name(report: &RunReport) -> String {
 
 fn merge(exam: &str, title: &str, runs: &[(usize, &Table)]) -> Merged {
     let mut merged = Merged {
-        title: title.to_owned(),
-        rows: Vec::new(),
-        columns: Vec::new(),
-        cells: BTreeMap::new(),
+        title: format!("{exam}: {title}"),
+        grids: Vec::new(),
         notes: Vec::new(),
         sources: Vec::new(),
     };
     for &(run, table) in runs {
         for row in &table.rows {
-            let key = (row.part.clone(), row.metric.clone());
-            let place = match merged.rows.iter().position(|known| *known == key) {
+            let owner = if RULES.contains(&row.judge.as_str()) { EVERY_RUN } else { run };
+            let place = match merged.grids.iter().position(|grid| grid.metric == row.metric) {
                 Some(place) => place,
                 None => {
-                    merged.rows.push(key);
-                    merged.rows.len() - 1
+                    merged.grids.push(Grid {
+                        metric: row.metric.clone(),
+                        parts: Vec::new(),
+                        columns: Vec::new(),
+                        cells: BTreeMap::new(),
+                    });
+                    merged.grids.len() - 1
                 }
             };
-            // A rule's figure is every run's; that of the first run stands for all.
-            let owner = if RULES.contains(&row.judge.as_str()) { usize::MAX } else { run };
             let column = Column::Own(owner, row.judge.clone());
-            if !merged.columns.contains(&column) {
-                merged.columns.push(column.clone());
-            }
-            merged.cells.entry((place, column)).or_insert_with(|| Cell::Own(row.figure.clone()));
+            merged.grids[place].set(&row.part, column, Cell::Own(row.figure.clone()));
         }
         for note in &table.notes {
             if !merged.notes.contains(note) {
@@ -127,15 +169,16 @@ fn merge(exam: &str, title: &str, runs: &[(usize, &Table)]) -> Merged {
             }
         }
     }
-    merged.columns.sort();
+    for grid in &mut merged.grids {
+        grid.columns.sort();
+    }
     for anchor in anchors().unwrap_or_default().iter().filter(|anchor| anchor.exam == exam) {
-        let key = (anchor.part.clone(), anchor.metric.clone());
-        let Some(place) = merged.rows.iter().position(|known| *known == key) else { continue };
-        let column = Column::Published(anchor.judge.clone());
-        if !merged.columns.contains(&column) {
-            merged.columns.push(column.clone());
+        // Only beside what was measured: a part or metric that no run has is not shown.
+        let Some(grid) = merged.grids.iter_mut().find(|grid| grid.metric == anchor.metric) else { continue };
+        if !grid.parts.contains(&anchor.part) {
+            continue;
         }
-        merged.cells.insert((place, column), Cell::Published(anchor.value));
+        grid.set(&anchor.part, Column::Published(anchor.judge.clone()), Cell::Published(anchor.value));
         let mind = anchor.mind.as_ref().map(|mind| format!(" {mind}")).unwrap_or_default();
         let source = format!("{}: {}.{mind}", anchor.judge, anchor.source.trim_end_matches('.'));
         if !merged.sources.contains(&source) {
@@ -172,29 +215,12 @@ fn number(figure: &Figure) -> String {
 
 fn head(column: &Column, reports: &[RunReport]) -> String {
     match column {
-        Column::Own(usize::MAX, judge) => judge.clone(),
+        Column::Own(EVERY_RUN, judge) => judge.clone(),
         Column::Own(run, judge) => {
             let name = reports.get(*run).map(run_name).unwrap_or_default();
             format!("{name}: {judge}")
         }
         Column::Published(judge) => format!("{judge} (published)"),
-    }
-}
-
-/// The number of items of a row: of all columns where they agree, else their range.
-fn items(merged: &Merged, row: usize) -> String {
-    let counts: Vec<usize> = merged
-        .cells
-        .iter()
-        .filter_map(|((place, _), cell)| match cell {
-            Cell::Own(figure) if *place == row => Some(figure.n),
-            _ => None,
-        })
-        .collect();
-    match (counts.iter().min(), counts.iter().max()) {
-        (Some(least), Some(most)) if least == most => most.to_string(),
-        (Some(least), Some(most)) => format!("{least} to {most}"),
-        _ => String::new(),
     }
 }
 
@@ -228,24 +254,26 @@ pub fn markdown(reports: &[RunReport]) -> String {
     for merged in all(reports) {
         // Writing to a String cannot fail, here and below.
         let _ = writeln!(out, "## {}\n", cell(&merged.title));
-        let _ = write!(out, "| part | figure | n |");
-        for column in &merged.columns {
-            let _ = write!(out, " {} |", cell(&head(column, reports)));
-        }
-        let _ = write!(out, "\n|---|---|---:|{}\n", "---|".repeat(merged.columns.len()));
-        for (place, (part, metric)) in merged.rows.iter().enumerate() {
-            let _ = write!(out, "| {} | {} | {} |", cell(part), cell(metric), items(&merged, place));
-            for column in &merged.columns {
-                let text = match merged.cells.get(&(place, column.clone())).unwrap_or(&Cell::None) {
-                    Cell::Own(figure) => number(figure),
-                    Cell::Published(value) => format!("*{value:.3}*"),
-                    Cell::None => String::new(),
-                };
-                let _ = write!(out, " {} |", cell(&text));
+        for grid in &merged.grids {
+            let _ = write!(out, "| {} | n |", cell(&grid.metric));
+            for column in &grid.columns {
+                let _ = write!(out, " {} |", cell(&head(column, reports)));
+            }
+            let _ = write!(out, "\n|---|---:|{}\n", "---|".repeat(grid.columns.len()));
+            for (row, part) in grid.parts.iter().enumerate() {
+                let _ = write!(out, "| {} | {} |", cell(part), grid.items(row));
+                for column in &grid.columns {
+                    let text = match grid.cell(row, column) {
+                        Cell::Own(figure) => number(figure),
+                        Cell::Published(value) => format!("*{value:.3}*"),
+                        Cell::None => String::new(),
+                    };
+                    let _ = write!(out, " {} |", cell(&text));
+                }
+                out.push('\n');
             }
             out.push('\n');
         }
-        out.push('\n');
         for note in merged.notes.iter().chain(&merged.sources) {
             let _ = writeln!(out, "- {}", cell(note));
         }
@@ -275,51 +303,35 @@ pub fn html(reports: &[RunReport]) -> String {
     );
     let _ = write!(out, "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>The judges' exam</h1>\n");
     for merged in all(reports) {
-        let _ = write!(
-            out,
-            "<section>\n<h2>{}</h2>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table>\n<thead><tr>\
-             <th scope=\"col\">Part</th><th scope=\"col\">Figure</th><th scope=\"col\">n</th>",
-            escaped(&merged.title),
-            escaped(&merged.title)
-        );
-        for column in &merged.columns {
-            let class = if matches!(column, Column::Published(_)) { " class=\"published\"" } else { "" };
-            let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escaped(&head(column, reports)));
-        }
-        out.push_str("</tr></thead>\n<tbody>\n");
-        for (place, (part, metric)) in merged.rows.iter().enumerate() {
+        let _ = writeln!(out, "<section>\n<h2>{}</h2>", escaped(&merged.title));
+        for grid in &merged.grids {
+            let metric = escaped(&grid.metric.replace('_', " "));
             let _ = write!(
                 out,
-                "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"n\">{}</td>",
-                escaped(part),
-                escaped(&metric.replace('_', " ")),
-                items(&merged, place)
+                "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}: {metric}\"><table>\n\
+                 <caption>{metric}</caption>\n<thead><tr><th scope=\"col\">Part</th><th scope=\"col\">n</th>",
+                escaped(&merged.title)
             );
-            for column in &merged.columns {
-                match merged.cells.get(&(place, column.clone())).unwrap_or(&Cell::None) {
-                    Cell::Own(Figure { value: Some(value), low, high, left_out, .. }) => {
-                        let _ = write!(out, "<td><b>{value:.3}</b>");
-                        if let (Some(low), Some(high)) = (low, high) {
-                            let _ = write!(out, " <small>{low:.3} to {high:.3}</small>");
-                        }
-                        if *left_out > 0 {
-                            let _ = write!(out, " <small>{left_out} left out</small>");
-                        }
-                        out.push_str("</td>");
-                    }
-                    Cell::Own(figure) => {
-                        let reason = figure.because.as_deref().unwrap_or("no value");
-                        let _ = write!(out, "<td><small>{}</small></td>", escaped(reason));
-                    }
-                    Cell::Published(value) => {
-                        let _ = write!(out, "<td class=\"published\"><i>{value:.3}</i></td>");
-                    }
-                    Cell::None => out.push_str("<td></td>"),
-                }
+            for column in &grid.columns {
+                let class = if matches!(column, Column::Published(_)) { " class=\"published\"" } else { "" };
+                let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", escaped(&head(column, reports)));
             }
-            out.push_str("</tr>\n");
+            out.push_str("</tr></thead>\n<tbody>\n");
+            for (row, part) in grid.parts.iter().enumerate() {
+                let _ = write!(
+                    out,
+                    "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td>",
+                    escaped(part),
+                    grid.items(row)
+                );
+                for column in &grid.columns {
+                    html_cell(&mut out, grid.cell(row, column));
+                }
+                out.push_str("</tr>\n");
+            }
+            out.push_str("</tbody></table></div>\n");
         }
-        out.push_str("</tbody></table></div>\n<ul>\n");
+        out.push_str("<ul>\n");
         for note in merged.notes.iter().chain(&merged.sources) {
             let _ = writeln!(out, "<li>{}</li>", escaped(note));
         }
@@ -331,6 +343,30 @@ pub fn html(reports: &[RunReport]) -> String {
     }
     let _ = write!(out, "</ul>\n<p>{}</p>\n</section>\n</main>\n</body>\n</html>\n", escaped(CLOSING));
     out
+}
+
+fn html_cell(out: &mut String, cell: &Cell) {
+    // Writing to a String cannot fail.
+    match cell {
+        Cell::Own(Figure { value: Some(value), low, high, left_out, .. }) => {
+            let _ = write!(out, "<td><b>{value:.3}</b>");
+            if let (Some(low), Some(high)) = (low, high) {
+                let _ = write!(out, " <small>{low:.3} to {high:.3}</small>");
+            }
+            if *left_out > 0 {
+                let _ = write!(out, " <small>{left_out} left out</small>");
+            }
+            out.push_str("</td>");
+        }
+        Cell::Own(figure) => {
+            let reason = figure.because.as_deref().unwrap_or("no value");
+            let _ = write!(out, "<td><small>{}</small></td>", escaped(reason));
+        }
+        Cell::Published(value) => {
+            let _ = write!(out, "<td class=\"published\"><i>{value:.3}</i></td>");
+        }
+        Cell::None => out.push_str("<td></td>"),
+    }
 }
 
 fn escaped(text: &str) -> String {
@@ -353,6 +389,7 @@ const STYLE: &str = "\
 body { font: 15px/1.5 system-ui, sans-serif; margin: 0; }
 main { max-width: 90rem; margin: 0 auto; padding: 1.5rem; }
 .wide { overflow-x: auto; }
+caption { text-align: left; font-weight: 600; padding: .8rem 0 .2rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; white-space: nowrap; }
 thead th { white-space: normal; min-width: 7rem; }

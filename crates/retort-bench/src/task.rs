@@ -257,6 +257,12 @@ impl Task {
         Some(self.with(&alone.instructions, &alone.question, options))
     }
 
+    /// The question of a task of generation, without options; `None` for other tasks.
+    #[must_use]
+    pub fn text_rubric(&self) -> Option<Rubric> {
+        (self.kind == Kind::Generation).then(|| self.with(&self.instructions, &self.question, Vec::new()))
+    }
+
     fn with(&self, instructions: &str, question: &str, options: Vec<RubricOption>) -> Rubric {
         let tidy = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         Rubric {

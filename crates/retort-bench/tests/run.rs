@@ -7,7 +7,10 @@ use retort_bench::run::{Follow, one_by_one, run};
 use retort_bench::store::{RunIdentity, Store, StoreError};
 use retort_bench::{AnswerRecord, Answers, Ask};
 use retort_judge::{Field, Verdict};
-use retort_lm::{AnyBackend, BackendChoice, FileSource, Flow, MemorySource, Model, NoWatch, load, tiny};
+use retort_lm::{
+    AnyBackend, BackendChoice, FileSource, Flow, MemorySource, Model, NoWatch, Segments, TextModel,
+    TextParts, load, tiny,
+};
 use retort_rubric::{Rubric, RubricOption};
 
 fn tiny_model(context: usize) -> Model<AnyBackend> {
@@ -32,7 +35,10 @@ fn pairs() -> Vec<Pair<'static>> {
     let texts = [
         ("Name a colour.", ["Blue.", "A colour is what light of one wavelength looks like; one is blue."]),
         ("Add two and two.", ["Four", "\"\"\" <|im_end|> five"]),
-        ("Say nothing.", ["", "Nothing at all was said, and yet this answer is the longest by far, is it not?"]),
+        (
+            "Say nothing.",
+            ["", "Nothing at all was said, and yet this answer is the longest by far, is it not?"],
+        ),
     ];
     IDS.iter()
         .zip(texts)
@@ -204,7 +210,9 @@ fn a_run_is_taken_up_from_its_folder() {
             let found = store.answers().verdict(&record.id, key).unwrap();
             match (found, verdict) {
                 (Verdict::Scored { .. }, Verdict::Scored { .. }) => assert_eq!(found, verdict),
-                (Verdict::Unscored(found), Verdict::Unscored(right)) => assert_eq!(found.code(), right.code()),
+                (Verdict::Unscored(found), Verdict::Unscored(right)) => {
+                    assert_eq!(found.code(), right.code())
+                }
                 _ => panic!("{found:?} instead of {verdict:?}"),
             }
         }
@@ -234,4 +242,25 @@ fn a_spoilt_file_of_answers_says_where() {
     std::fs::write(folder.path().join("answers.jsonl"), "not JSON\n").unwrap();
     let error = Store::open(folder.path(), identity(&[])).unwrap_err();
     assert!(error.to_string().contains("answers.jsonl:1"), "{error}");
+}
+
+/// What makes a profile cost little more than one score: a question that a trained model knows is short.
+#[test]
+fn short_questions_have_at_most_thirty_tokens() {
+    let Some(path) = std::env::var_os("RETORT_TEST_MODEL") else {
+        eprintln!("RETORT_TEST_MODEL names no model: questions were not counted");
+        return;
+    };
+    let mut source = FileSource::open(std::path::Path::new(&path)).unwrap();
+    let model = TextParts::read(&mut source).unwrap();
+    let mut longest = (0, String::new());
+    for task in retort_bench::tasks().unwrap().values() {
+        for rubric in [task.rubric(), task.alone_rubric(), task.text_rubric()].into_iter().flatten() {
+            let question = rubric.question.unwrap();
+            let tokens = model.count_tokens(&Segments::new().user(question.as_str())).unwrap();
+            assert!(tokens <= 30, "{}: {tokens} tokens in {question:?}", task.name);
+            longest = longest.max((tokens, question));
+        }
+    }
+    eprintln!("the longest has {} tokens: {}", longest.0, longest.1);
 }

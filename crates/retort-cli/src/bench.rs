@@ -47,6 +47,9 @@ pub(crate) struct Args {
     /// A file in place of an exam's own data, where the exam takes one (rewardbench, flask).
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// The models whose outputs are judged, by the names of their files (flask). All by default.
+    #[arg(long, value_name = "MODEL", value_delimiter = ',')]
+    outputs: Vec<String>,
     /// Folder for answers and tables.
     #[arg(long, value_name = "DIR", default_value = "retort-bench")]
     out: PathBuf,
@@ -191,7 +194,7 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
     let entries = names.iter().map(|name| exam(name)).collect::<Result<Vec<_>, _>>();
     let entries = entries.map_err(BenchError::from)?;
     let data = data_dir(args.data.as_deref())?;
-    let has = |way| args.ask.contains(&way);
+    let has = |way| args.ask.contains(&way) && !args.rules_only;
     let ways = Ways {
         together: has(WayArg::Together),
         alone: has(WayArg::Alone),
@@ -202,7 +205,13 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
             WordingArg::Short => Wording::Short,
         },
     };
-    let options = ExamOptions { ways, limit: args.limit, seed: args.seed, file: args.file.clone() };
+    let options = ExamOptions {
+        ways,
+        limit: args.limit,
+        seed: args.seed,
+        file: args.file.clone(),
+        outputs: args.outputs.clone(),
+    };
     let interrupt = Interrupt::listen();
     let mut loaded = match args.rules_only {
         true => None,
@@ -223,12 +232,16 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
             Err(error) => return Err(BenchError::from(error).into()),
         };
         for problem in opened.problems.iter().take(MOST_PRINTED) {
-            eprintln!("retort: {}: {problem}; the row was skipped", entry.name);
+            eprintln!("retort: {}: {problem}", entry.name);
         }
         if opened.problems.len() > MOST_PRINTED {
-            eprintln!("retort: {}: and {} more", entry.name, opened.problems.len() - MOST_PRINTED);
+            eprintln!(
+                "retort: {}: and {} more, which problems.jsonl lists",
+                entry.name,
+                opened.problems.len() - MOST_PRINTED
+            );
         }
-        let asks = if args.rules_only { Vec::new() } else { opened.exam.asks() };
+        let asks = opened.exam.asks();
         let identity = RunIdentity::new(
             entry.name,
             loaded.as_ref().map(|loaded| loaded.identity().clone()),
@@ -284,6 +297,9 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
 /// The ways of asking, in words.
 fn asked(ways: &Ways) -> String {
     let names: Vec<&str> = ways.all().map(|way| way.name()).collect();
+    if names.is_empty() {
+        return "nothing".to_owned();
+    }
     let wording = match ways.wording {
         Wording::Full => "full",
         Wording::Short => "short",

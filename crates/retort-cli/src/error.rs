@@ -92,6 +92,12 @@ pub(crate) enum CliError {
     /// Nothing could be compared.
     #[error("{0}")]
     Agree(#[from] crate::agree::AgreeError),
+    /// A task file of this program is wrong.
+    #[error("{0}")]
+    Task(#[from] retort_bench::TaskError),
+    /// There is no mixture.
+    #[error("{0}")]
+    Mixture(#[from] retort_bench::mixture::MixtureError),
     /// The result could not be written as JSON.
     #[error("the result could not be written as JSON: {0}")]
     Json(#[from] serde_json::Error),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 use retort_judge::{AdapterIdentity, ModelIdentity, RunContext};
-use retort_lm::{Adapter, AnyBackend, BackendChoice, FileSource, Flow, LmError, Model};
+use retort_lm::{Adapter, AnyBackend, BackendChoice, FileSource, Flow, LmError, Model, TextParts};
 use retort_models::{Store, sha256_files};
 
 use crate::error::CliError;
@@ -92,6 +92,23 @@ impl Interrupt {
     pub(crate) fn status() -> ExitCode {
         ExitCode::from(INTERRUPTED)
     }
+}
+
+/// How the named model (the default one, where none is named) reads text, with its name and SHA-256; its weights stay
+/// where they are.
+pub(crate) fn text_parts(name: Option<&str>) -> Result<(TextParts, String, String), CliError> {
+    let store = Store::open()?;
+    let resolved = store.resolve(name.unwrap_or(&store.registry().default_model().name))?;
+    let mut source = FileSource::open(&resolved.path)?;
+    let parts = TextParts::read(&mut source)?;
+    let (name, sha256) = match resolved.model {
+        Some(model) => (model.name.clone(), model.sha256.clone()),
+        None => {
+            let paths: Vec<PathBuf> = source.paths().map(Path::to_owned).collect();
+            (file_name(&resolved.path), hash(&paths)?)
+        }
+    };
+    Ok((parts, name, sha256))
 }
 
 impl ModelArgs {

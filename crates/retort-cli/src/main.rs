@@ -7,6 +7,7 @@ mod checklist;
 mod error;
 mod judge;
 mod load;
+mod mixture;
 mod models;
 mod out;
 mod profile;
@@ -44,6 +45,8 @@ enum Command {
     Agree(agree::Args),
     /// Examine a judge by public benchmarks of human judgements, and compare runs.
     Bench(bench::Args),
+    /// Make a training file of public data, for a model that learns to judge.
+    Mixture(mixture::Args),
     /// Check, show and convert rubrics.
     #[command(subcommand)]
     Rubric(rubric::Action),
@@ -62,6 +65,7 @@ fn main() -> ExitCode {
         Command::Report(args) => profile::run(&args),
         Command::Agree(args) => agree::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Mixture(args) => mixture::run(&args),
         Command::Rubric(action) => rubric::run(&action),
         Command::Models(action) => models::run(&action),
     };

@@ -35,6 +35,13 @@ pub(crate) fn rows(what: &str, total: u64) -> ProgressBar {
     bar
 }
 
+/// Counts whatever the message says.
+pub(crate) fn items(what: &str, total: u64) -> ProgressBar {
+    let bar = styled(total, "{msg} [{bar:30}] {pos} of {len}, {eta} left");
+    bar.set_message(what.to_owned());
+    bar
+}
+
 /// Counts questions.
 pub(crate) fn questions(what: &str, total: u64) -> ProgressBar {
     let bar = styled(total, "{msg} [{bar:30}] {pos} of {len} questions, {eta} left");

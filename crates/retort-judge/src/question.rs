@@ -33,6 +33,8 @@ enum Form {
     Item { yes_no: bool },
     /// Whatever a task asks, in its own words.
     Task,
+    /// The same, answered by free text.
+    Text,
 }
 
 impl Form {
@@ -40,7 +42,7 @@ impl Form {
     fn cue(self) -> &'static str {
         match self {
             Self::Rating | Self::Item { yes_no: false } => "Score:",
-            Self::Item { yes_no: true } | Self::Task => "Answer:",
+            Self::Item { yes_no: true } | Self::Task | Self::Text => "Answer:",
         }
     }
 
@@ -48,6 +50,7 @@ impl Form {
     fn last(self) -> &'static str {
         match self {
             Self::Item { yes_no: true } | Self::Task => "What is the answer?",
+            Self::Text => "Write the answer.",
             Self::Rating | Self::Item { yes_no: false } => "What does the response deserve?",
         }
     }
@@ -66,6 +69,13 @@ impl<'a> Question<'a> {
     pub fn of_task(rubric: &'a Rubric) -> Self {
         let not_applicable = rubric.not_applicable.clone();
         Self { rubric: Cow::Borrowed(rubric), not_applicable, form: Form::Task }
+    }
+
+    /// What a task asks whose answer is free text: nothing is offered, and the rubric's options are not looked at. Such a
+    /// question can be planned, and its answer generated or trained on; it has no verdict.
+    #[must_use]
+    pub fn of_text(rubric: &'a Rubric) -> Self {
+        Self { rubric: Cow::Borrowed(rubric), not_applicable: None, form: Form::Text }
     }
 
     /// The rubric that it asks by.
@@ -120,7 +130,8 @@ impl<'a> Question<'a> {
     }
 
     fn labels(&self) -> impl Iterator<Item = &str> {
-        let options = self.rubric.options.iter().map(|option| option.label.as_str());
+        let offered = if self.form == Form::Text { &[] } else { self.rubric.options.as_slice() };
+        let options = offered.iter().map(|option| option.label.as_str());
         options.chain(self.may_not_apply().then_some(NOT_APPLICABLE))
     }
 
@@ -128,6 +139,9 @@ impl<'a> Question<'a> {
     /// prefix, where all questions have the same answers, or at the beginning of each branch.
     pub(crate) fn offer(&self) -> String {
         let labels: Vec<&str> = self.labels().collect();
+        if labels.is_empty() {
+            return String::new();
+        }
         format!("Answer only with one of: {}.\n\n", labels.join(", "))
     }
 
@@ -148,7 +162,7 @@ impl<'a> Question<'a> {
                 format!("Criterion: {}. {}\n", rubric.name.trim_end_matches('.'), rubric.criterion)
             }
             (Wording::Full, Form::Item { .. }) => format!("Criterion: {}\n", rubric.criterion),
-            (Wording::Full, Form::Task) => format!("{}\n", rubric.criterion),
+            (Wording::Full, Form::Task | Form::Text) => format!("{}\n", rubric.criterion),
             (Wording::Short, _) => {
                 format!("{} ", rubric.question.as_deref().unwrap_or(&rubric.criterion))
             }

@@ -3,7 +3,7 @@
 mod cobbler;
 mod dialogue;
 mod exam;
-mod flask;
+pub(crate) mod flask;
 mod preference;
 mod reasoning;
 mod summary;
