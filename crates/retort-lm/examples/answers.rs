@@ -44,7 +44,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let [model_path, rows_path, adapter_path @ ..] = places.as_slice() else {
         return Err("usage: answers MODEL.gguf ROWS.jsonl [ADAPTER.gguf] [--gpu]".into());
     };
-    let choice = if flags.iter().any(|flag| flag == "--gpu") { BackendChoice::Gpu } else { BackendChoice::Cpu };
+    let choice =
+        if flags.iter().any(|flag| flag == "--gpu") { BackendChoice::Gpu } else { BackendChoice::Cpu };
     let source = FileSource::open(model_path.as_ref())?;
     let mut go_on = |_| Flow::Continue;
     let mut model = pollster::block_on(retort_lm::load(Box::new(source), choice, &mut go_on))?;
@@ -69,7 +70,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 if index < cut { prefix.push(piece.clone()) } else { last.push(piece.clone()) }
             }
             let branches = vec![Branch { text: last, readout: Readout::options(options.clone()) }];
-            let answer = pollster::block_on(model.answer(&PromptTree { prefix, branches }, &mut NoWatch))?.remove(0);
+            let answer =
+                pollster::block_on(model.answer(&PromptTree { prefix, branches }, &mut NoWatch))?.remove(0);
             answers.push(json!({
                 "tokens": tokens.len(),
                 "log_probabilities": answer.log_probabilities,
