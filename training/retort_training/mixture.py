@@ -14,7 +14,7 @@ from .base import sha256
 FORM = 1
 
 
-@dataclass
+@dataclass(slots=True)
 class Head:
     """What is kept of every row; its texts stay in the file until they are needed."""
 
