@@ -418,6 +418,10 @@ class Tiny(unittest.TestCase):
         subprocess.run(export, check=True, capture_output=True)
         trained = {t.name: t.data.tobytes() for t in File(self.folder / "command" / "adapter.gguf").reader.tensors}
         self.assertEqual({t.name: t.data.tobytes() for t in File(out).reader.tensors}, trained)
+        further = [*command[:7], "--run", str(self.folder / "further"), "--init", str(out), "--steps", "0", "--threads", "1"]
+        subprocess.run(further, check=True, capture_output=True)
+        begun = {t.name: t.data.tobytes() for t in File(self.folder / "further" / "adapter.gguf").reader.tensors}
+        self.assertEqual(begun, trained)
         judged = [*command[:2], "evaluate", "--model", str(self.path), "--mixture", str(self.mixture_path), "--adapter",
                   str(out), "--out", str(self.folder / "judged.jsonl"), "--dtype", "float32"]
         found = subprocess.run(judged, check=True, capture_output=True, text=True).stdout
