@@ -78,6 +78,7 @@ const STEPS: &[Step] = &[
     Step { name: "lints for wasm", groups: &[Lint], run: clippy_wasm },
     Step { name: "native programs", groups: &[Native, Wasm, Browser], run: native_programs },
     Step { name: "native tests", groups: &[Native], run: native_tests },
+    Step { name: "public data", groups: &[Native], run: public_data },
     Step { name: "wasm package", groups: &[Wasm, Browser], run: wasm_package },
     Step { name: "wasm size and SIMD", groups: &[Wasm], run: wasm_guard },
     Step { name: "tiny model", groups: &[Wasm, Browser], run: tiny_model },
@@ -251,6 +252,15 @@ fn native_tests(run: &mut Run<'_>) -> Result<Outcome, Error> {
     Ok(Outcome::Passed)
 }
 
+/// The readers against the public files' counts, and the protocols against published figures: where the files are.
+fn public_data(run: &mut Run<'_>) -> Result<Outcome, Error> {
+    if std::env::var_os("RETORT_DATA").is_none() {
+        return Ok(Outcome::Skipped("RETORT_DATA names no folder of public data".to_owned()));
+    }
+    process::run(run.cargo().args(["test", "--package", "retort-bench", "--tests", "--", "--ignored"]))?;
+    Ok(Outcome::Passed)
+}
+
 fn wasm_package(run: &mut Run<'_>) -> Result<Outcome, Error> {
     package::build(run.workspace, false)?;
     Ok(Outcome::Passed)
@@ -366,7 +376,7 @@ mod tests {
         assert_eq!(steps(Some(Lint)), ["prerequisites", "format", "lints", "lints for wasm"]);
         assert_eq!(
             steps(Some(Native)),
-            ["prerequisites", "default model", "native programs", "native tests"]
+            ["prerequisites", "default model", "native programs", "native tests", "public data"]
         );
         let wasm = [
             "default model",
