@@ -1,6 +1,6 @@
 //! The mixture on small files of the tests' own: what goes in, what stays out, and that it is the same every time.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "what a test needs and cannot have fails the test")]
+#![expect(clippy::unwrap_used, reason = "what a test needs and cannot have fails the test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
