@@ -80,8 +80,9 @@ fn p42_twenty_models_leave_nothing_behind_and_none_is_held_twice() {
         cycle(&path, Some(&adapter));
         after.push(held());
     }
-    // The first cycle leaves what is made once for the whole process.
-    assert!(after[1..].iter().all(|held| held.abs_diff(after[1]) < 1024), "{after:?}");
+    // The first cycles leave what is made once for the whole process and once for each of its threads, the first time that
+    // one gets work: on a busy machine that may be some cycles later. What a model leaves would add up with each cycle.
+    assert!(after[10..].iter().all(|held| held.abs_diff(after[10]) < 1024), "{after:?}");
 
     // A model of some 17 megabytes, most of it weights, as real ones are.
     let large = Shape {
