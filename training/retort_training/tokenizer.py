@@ -42,9 +42,9 @@ class Tokenizer:
             for id, (token, kind) in enumerate(zip(tokens, types))
             if kind not in (UNKNOWN, CONTROL, USER_DEFINED, UNUSED)
         }
-        self.library = Library(models.BPE(vocab=vocabulary, merges=merges))
+        self.encoder = Library(models.BPE(vocab=vocabulary, merges=merges))
         byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
-        self.library.pre_tokenizer = (
+        self.encoder.pre_tokenizer = (
             pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), byte_level])
             if rule == "smollm"
             else byte_level
@@ -58,7 +58,7 @@ class Tokenizer:
 
     def user(self, text: str) -> list[int]:
         """Tokens of text in which nothing is special."""
-        return self.library.encode(text, add_special_tokens=False).ids if text else []
+        return self.encoder.encode(text, add_special_tokens=False).ids if text else []
 
     def template(self, text: str) -> list[int]:
         """Tokens of text in which special tokens are special."""

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use retort_stats::SplitMix64;
 
+use crate::draw::drawn;
 use crate::pair::Ways;
 use crate::protocol::aggrefact::{self, AggreFact};
 use crate::protocol::cobbler::{Cobbler, CobblerSettings};
@@ -239,9 +240,7 @@ fn limited<T>(items: Vec<T>, id: fn(&T) -> &str, options: &ExamOptions) -> Vec<T
 
 /// A number that depends on nothing but seed and id, so that a larger limit takes the same examples and more.
 fn priority(seed: u64, id: &str) -> u64 {
-    id.bytes().fold(SplitMix64::new(seed).next_u64(), |hash, byte| {
-        SplitMix64::new(hash ^ u64::from(byte)).next_u64()
-    })
+    drawn(SplitMix64::new(seed).next_u64(), id)
 }
 
 /// The exam of this name.

@@ -9,6 +9,7 @@
 #![deny(missing_docs)]
 
 mod data;
+mod draw;
 mod exam;
 mod example;
 mod exams;

@@ -28,7 +28,6 @@ use serde::Serialize;
 pub use evaluation::{EachText, EvaluationSource, SOURCES};
 pub use licence::unfit;
 pub use overlap::{BEGINNING_WORDS, Evaluation, GRAM_WORDS, Reason, Role, WHOLE_RESPONSE_WORDS, WHOLE_WORDS};
-pub use row::inquiry;
 
 use crate::split::group_hash;
 use crate::{Counts, DataDir, DataError, Example, Item, Labels, Part, Purpose, Split, Target, Task, read};

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use retort_judge::{Aim, Field, Inquiry, Question, Wording};
 use retort_rubric::{Rubric, RubricOption, builtin};
-use retort_stats::{SplitMix64, rouge_l, words};
+use retort_stats::{rouge_l, words};
 
+use crate::draw::drawn;
 use crate::{Answers, Ask, Example, Task};
 
 /// How a judge is asked.
@@ -202,6 +203,17 @@ pub fn fields<'a>(task: &Task, example: &'a Example) -> Vec<Field<'a>> {
         .collect()
 }
 
+/// Questions about the texts of an example that is no pair: the same in training and in every exam.
+#[must_use]
+pub fn inquiry<'a>(
+    task: &Task,
+    example: &'a Example,
+    questions: Vec<Question<'a>>,
+    wording: Wording,
+) -> Inquiry<'a> {
+    Inquiry { aim: Aim::Answer, fields: fields(task, example), questions, wording }
+}
+
 /// What a judge's answers say of a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preference {
@@ -316,12 +328,11 @@ impl Baseline {
         let length = |text: &str| text.chars().count() as f64;
         match self {
             Self::Random { seed } => {
-                // By the id, so that the throw does not depend on which other pairs are looked at.
-                let mut hash = seed;
-                for byte in pair.id.bytes() {
-                    hash = SplitMix64::new(hash ^ u64::from(byte)).next_u64();
+                if drawn(seed, pair.id) & 1 == 0 {
+                    1.0
+                } else {
+                    0.0
                 }
-                if hash & 1 == 0 { 1.0 } else { 0.0 }
             }
             Self::Longer => more(length(first), length(second)),
             Self::Shorter => more(length(second), length(first)),

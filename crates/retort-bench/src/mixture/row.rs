@@ -1,12 +1,12 @@
 //! From an example to rows of the training file, by the formatter that judging uses.
 
-use retort_judge::{Aim, Inquiry, InquiryPlan, Question, Wording};
+use retort_judge::{Inquiry, InquiryPlan, Question, Wording};
 use retort_lm::{Exchange, LmError, Segment, Segments, TextModel, Turn};
 use retort_rubric::Rubric;
 use serde::Serialize;
 
 use super::Pairs;
-use crate::pair::{Pair, PairRubrics, Ways, fields};
+use crate::pair::{Pair, PairRubrics, Ways, inquiry};
 use crate::{Ask, Example, Kind, Part, Target, Task};
 
 /// A piece of text as it is written: `["t", …]` of ours, with special tokens, or `["u", …]` of people, without.
@@ -168,7 +168,7 @@ impl<'a> Form<'a> {
         match (&self.ask, &example.target) {
             (FormOf::Options(rubric), Target::Options(shares)) => {
                 let question = Question::of_task(rubric);
-                let inquiry = inquiry(self.task, question, example, setting.wording);
+                let inquiry = inquiry(self.task, example, vec![question], setting.wording);
                 let plan = out.plan(&inquiry, model)?;
                 let (text, options) = prompt(&plan);
                 let row = Row {
@@ -180,7 +180,7 @@ impl<'a> Form<'a> {
             }
             (FormOf::Text(rubric), Target::Text(answer)) => {
                 let question = Question::of_text(rubric);
-                let inquiry = inquiry(self.task, question, example, setting.wording);
+                let inquiry = inquiry(self.task, example, vec![question], setting.wording);
                 let plan = out.plan(&inquiry, model)?;
                 let (text, options) = prompt(&plan);
                 let row = Row {
@@ -214,17 +214,6 @@ impl Rows {
         self.truncated |= !plan.truncations.is_empty();
         Ok(plan)
     }
-}
-
-/// How an example of a task with options is asked about: the same in training and in the exam.
-#[must_use]
-pub fn inquiry<'a>(
-    task: &Task,
-    question: Question<'a>,
-    example: &'a Example,
-    wording: Wording,
-) -> Inquiry<'a> {
-    Inquiry { aim: Aim::Answer, fields: fields(task, example), questions: vec![question], wording }
 }
 
 fn ways(together: bool, wording: Wording) -> Ways {

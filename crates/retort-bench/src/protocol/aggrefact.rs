@@ -4,12 +4,12 @@
 //! accuracy per set, and the plain mean over the sets, which is not the benchmark's average: that is over eleven sets.
 //! Source: Tang et al., "MiniCheck: Efficient fact-checking of LLMs on grounding documents" (2024), section 3.
 
-use retort_judge::{Aim, Field, Inquiry, Question};
+use retort_judge::{Field, Question};
 use retort_rubric::Rubric;
 use retort_stats::{Statistic, auc, balanced_accuracy};
 
 use super::shared::{ProtocolError, characters, gather, none, row, uniform, unread};
-use crate::pair::{Way, Ways, agnostic, fields, overlap};
+use crate::pair::{Way, Ways, agnostic, fields, inquiry, overlap};
 use crate::{Answers, Ask, DataDir, Exam, Example, Figure, Kind, Problem, Row, Table, Task};
 
 /// Above this a claim is called supported.
@@ -197,12 +197,7 @@ impl Exam for AggreFact {
             asks.extend(set.examples.iter().map(|example| Ask {
                 id: set.id(example),
                 keys: keys.clone(),
-                inquiry: Inquiry {
-                    aim: Aim::Answer,
-                    fields: fields(&set.task, example),
-                    questions: questions.clone(),
-                    wording: self.ways.wording,
-                },
+                inquiry: inquiry(&set.task, example, questions.clone(), self.ways.wording),
             }));
         }
         asks

@@ -33,6 +33,7 @@ use retort_judge::{Aim, Field, Inquiry, Question};
 use retort_rubric::builtin;
 use retort_stats::{InputError, SplitMix64, Statistic, Undefined, spearman};
 
+use crate::draw::drawn;
 use crate::pair::{Baseline, Pair, PairRubrics, Preference, Way, Ways, alone_questions, preference};
 use crate::{Answers, Ask, DataDir, DataError, Exam, Example, Figure, Problem, Row, Table, Target, Task};
 
@@ -856,11 +857,7 @@ pub(super) fn mean(values: impl Iterator<Item = f64>) -> Statistic {
 
 /// A number below `n` that depends on the seed and the id alone, and not on what else is drawn.
 pub(super) fn draw(seed: u64, id: &str, n: usize) -> usize {
-    let mut state = seed;
-    for byte in id.bytes() {
-        state = SplitMix64::new(state ^ u64::from(byte)).next_u64();
-    }
-    SplitMix64::new(state).below(n)
+    SplitMix64::new(drawn(seed, id)).below(n)
 }
 
 /// Fisher and Yates's shuffle.

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use retort_judge::{Aim, Field, Inquiry, Question};
+use retort_judge::{Field, Question};
 use retort_rubric::Rubric;
 use retort_stats::{Statistic, balanced_accuracy, spearman};
 
 use super::pairs::{judged, right, truth};
 use super::shared::{ProtocolError, characters, mean, none, row, uniform};
-use crate::pair::{Pair, PairRubrics, Way, Ways, agnostic, fields, overlap};
+use crate::pair::{Pair, PairRubrics, Way, Ways, agnostic, fields, inquiry, overlap};
 use crate::{Answers, Ask, Exam, Example, Figure, Metric, Row, Table, Target, Task};
 
 /// Parts of tasks that were kept back.
@@ -100,12 +100,7 @@ impl Exam for HeldOut {
                     asks.extend(part.examples.iter().zip(&part.ids).map(|(example, id)| Ask {
                         id: id.clone(),
                         keys: keys.clone(),
-                        inquiry: Inquiry {
-                            aim: Aim::Answer,
-                            fields: fields(&part.task, example),
-                            questions: questions.clone(),
-                            wording: self.ways.wording,
-                        },
+                        inquiry: inquiry(&part.task, example, questions.clone(), self.ways.wording),
                     }));
                 }
             }

@@ -1,7 +1,8 @@
 //! What the protocols have in common.
 
-use retort_stats::{SplitMix64, Statistic, Undefined};
+use retort_stats::{Statistic, Undefined};
 
+use crate::draw::drawn;
 use crate::{DataDir, DataError, Example, Figure, Kind, Problem, Row, Task, TaskError, read, tasks};
 
 /// Why an exam cannot be made.
@@ -78,12 +79,8 @@ pub(super) fn unread(problems: &[Problem]) -> Option<String> {
 
 /// A number from 0 (inclusive) to 1 (exclusive) that depends on nothing but seed and id.
 pub(super) fn uniform(seed: u64, id: &str) -> f64 {
-    let mut hash = seed;
-    for byte in id.bytes() {
-        hash = SplitMix64::new(hash ^ u64::from(byte)).next_u64();
-    }
     // The upper 53 bits are as many as a number has.
-    (hash >> 11) as f64 / (1u64 << 53) as f64
+    (drawn(seed, id) >> 11) as f64 / (1u64 << 53) as f64
 }
 
 /// Characters of a text.
