@@ -69,8 +69,9 @@ enum Column {
 /// Stands for the run of a column that is the same in every run.
 const EVERY_RUN: usize = usize::MAX;
 
-/// Rules that judge without a model: the same in every run, so shown once.
-const RULES: [&str; 5] = ["random", "longer", "shorter", "overlap", "majority"];
+/// What the model of a run says, by the way it was asked. Everything else (rules, people, published verdicts) is the same in
+/// every run, so it is shown once and under its own name.
+const ASKED: [&str; 6] = ["together", "alone", "skills", "agnostic", "no_reference", "no_rubric"];
 
 /// The tables of one title, over all runs.
 struct Merged {
@@ -147,7 +148,7 @@ fn merge(exam: &str, title: &str, runs: &[(usize, &Table)]) -> Merged {
     };
     for &(run, table) in runs {
         for row in &table.rows {
-            let owner = if RULES.contains(&row.judge.as_str()) { EVERY_RUN } else { run };
+            let owner = if ASKED.contains(&row.judge.as_str()) { run } else { EVERY_RUN };
             let place = match merged.grids.iter().position(|grid| grid.metric == row.metric) {
                 Some(place) => place,
                 None => {
