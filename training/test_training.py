@@ -24,8 +24,10 @@ import torch
 
 from retort_training import TrainingError
 from retort_training.base import Base, File
+from retort_training.calibrate import (FEWEST, Fit, Rows, bins_of, calibrate, calibration_error, cross_fitted, fit, folds_of, of_rows,
+                                       table, write)
 from retort_training.forest import Forest
-from retort_training.learn import Reader, difference, judge, losses, micro_batches
+from retort_training.learn import Example, Judged, Reader, difference, judge, log_odds, losses, micro_batches
 from retort_training.lora import Adapter, Plan, plan_of
 from retort_training.mixture import Mixture, Sampler, held_out
 from retort_training.model import Batch, Model
@@ -266,8 +268,23 @@ class Tiny(unittest.TestCase):
         answers = read(Model(self.base, None), pair.asks)
         # Log-odds of 2 and -1, so d = 3: 0.75 ln(1 + e^-3) + 0.25 ln(1 + e^3) = 0.75 × 0.048587 + 0.25 × 3.048587.
         answers.options = torch.tensor([[-1.0, 1.0], [-0.5, -1.5]])
-        self.assertEqual(difference(answers, 0).item(), 3.0)
+        self.assertEqual(difference(answers, 0, pair.places).item(), 3.0)
         self.assertAlmostEqual(losses([pair], answers)[0].item(), 0.798587, places=5)
+
+    def test_the_score_of_a_scale_by_hand(self):
+        # 0.1 + 0.4 + 0.9 + 1.0 + 0.75 = 3.15 of 1 to 5 is the place 0.5375, and ln(0.5375 / 0.4625) = 0.150282.
+        shares = torch.tensor([0.1, 0.2, 0.3, 0.25, 0.15])
+        self.assertAlmostEqual(log_odds(shares.log(), [0, 0.25, 0.5, 0.75, 1]).item(), 0.150282, places=5)
+        # What does not apply says nothing of the score, and of two options it is their log-odds.
+        halved = torch.cat([shares / 2, torch.tensor([0.5])])
+        self.assertAlmostEqual(log_odds(halved.log(), [0, 0.25, 0.5, 0.75, 1, None]).item(), 0.150282, places=5)
+        self.assertAlmostEqual(log_odds(torch.tensor([-2.0, -0.5]), [0.0, 1.0]).item(), 1.5, places=6)
+
+    def test_a_scale_without_values_is_refused(self):
+        row = {**self.rows[1], "options": [["1"], ["2"], ["7"]]}
+        with self.assertRaisesRegex(TrainingError, "`values` for each of its 3 options"):
+            self.reader.example(row)
+        self.assertEqual(self.reader.example({**row, "values": [1, 3, None]}).places, [0.0, 1.0, None])
 
     # Order and rates.
 
@@ -422,11 +439,135 @@ class Tiny(unittest.TestCase):
         subprocess.run(further, check=True, capture_output=True)
         begun = {t.name: t.data.tobytes() for t in File(self.folder / "further" / "adapter.gguf").reader.tensors}
         self.assertEqual(begun, trained)
+        # Everything but the calibration is copied, and without one there is no such key.
+        calibrated = self.folder / "calibrated.gguf"
+        calibrate = [*command[:2], "calibrate", "--model", str(self.path), "--mixture", str(self.mixture_path), "--adapter", str(out),
+                     "--out", str(calibrated), "--dtype", "float32", "--part", "train"]
+        table = subprocess.run(calibrate, check=True, capture_output=True, text=True).stdout
+        # 28 rows of each kind: too few for a temperature of its own.
+        self.assertRegex(table, r"difference of pairs +28 .*fewer than 30 rows")
+        form = json.loads(File(calibrated).get("retort.calibration"))
+        self.assertEqual(form["rows"], 84)
+        self.assertEqual(form["mixture_sha256"], File(out).get("retort.mixture.sha256"))
+        self.assertEqual({t.name: t.data.tobytes() for t in File(calibrated).reader.tensors}, trained)
+        kept = lambda path: {key: field.contents() for key, field in File(path).reader.fields.items()
+                             if not key.startswith("GGUF.") and key != "retort.calibration"}
+        self.assertEqual(kept(calibrated), kept(out))
+        self.assertIsNone(File(out).get("retort.calibration"))
+        # An adapter may replace itself.
+        write(calibrated, calibrated, {**form, "rows": 1})
+        self.assertEqual(json.loads(File(calibrated).get("retort.calibration"))["rows"], 1)
+        self.assertEqual(kept(calibrated), kept(out))
         judged = [*command[:2], "evaluate", "--model", str(self.path), "--mixture", str(self.mixture_path), "--adapter",
                   str(out), "--out", str(self.folder / "judged.jsonl"), "--dtype", "float32"]
         found = subprocess.run(judged, check=True, capture_output=True, text=True).stdout
         self.assertEqual(json.loads(found)["mean"]["tasks"], 3)
         self.assertEqual(len((self.folder / "judged.jsonl").read_text().splitlines()), 12)
+
+
+def drawn(seed: int, count: int, temperature: float, bias: list[float], groups: int = 10**9) -> Rows:
+    """Answers of a model whose probabilities are off in a known way: people answer by exp(log p / T + bias)."""
+    chance = torch.Generator().manual_seed(seed)
+    logs = (2 * torch.randn(count, len(bias), generator=chance, dtype=torch.float64)).log_softmax(-1)
+    right = torch.multinomial((logs / temperature + torch.tensor(bias, dtype=torch.float64)).softmax(-1), 1, generator=chance)[:, 0]
+    out = Rows()
+    for number, (log, answer) in enumerate(zip(logs.tolist(), right.tolist())):
+        out.add(log, [float(place == answer) for place in range(len(bias))], 1.0, f"group {number % groups}")
+    return out
+
+
+class Calibrating(unittest.TestCase):
+    """Temperatures, corrections and errors, without a model."""
+
+    def test_a_known_temperature_and_bias_are_found(self):
+        # Over 40 seeds T was 2.006 with a standard deviation of 0.047, biases had one of 0.024, and T = 0.5 below one of 0.016.
+        found = fit([drawn(1, 6000, 2.0, [0.5, 0.0, -0.5])], True)
+        self.assertAlmostEqual(found.temperature, 2.0, delta=0.19)
+        for bias, right in zip(found.bias, [0.5, 0.0, -0.5]):
+            self.assertAlmostEqual(bias, right, delta=0.1)
+        self.assertAlmostEqual(sum(found.bias), 0.0, places=9)
+        alone = fit([drawn(2, 6000, 0.5, [0.0, 0.0])], False)
+        self.assertAlmostEqual(alone.temperature, 0.5, delta=0.065)
+        self.assertEqual(alone.bias, ())
+
+    def test_a_temperature_by_hand(self):
+        # All say 3/4 (log-odds ln 3) and 2/3 are right (log-odds ln 2), so without the pull T = ln 3 / ln 2 = 1.58496. The pull's
+        # slope there is ln T = 0.4606 and the likelihood's curvature in ln T (ln 2)² 2/3 1/3 = 0.1068 for each of 3,000 rows, so
+        # ln T moves by 0.4606 / 321 = 0.00143 and T by 0.0023.
+        rows = Rows()
+        for number in range(3000):
+            rows.add([math.log(0.25), math.log(0.75)], [1.0, 0.0] if number % 3 == 0 else [0.0, 1.0], 1.0, str(number))
+        self.assertAlmostEqual(fit([rows], False).temperature, math.log(3) / math.log(2) - 0.0023, delta=0.0002)
+        # Of one row the pull leaves little: without it T would be 0, since the row says what is right and could say it surer.
+        self.assertGreater(fit([rows.only([1])], False).temperature, 0.7)
+        # Weights count as rows: each wrong row twice makes half of the weight right, and T is drawn to infinity.
+        rows.weights = [2.0 if number % 3 == 0 else 1.0 for number in range(3000)]
+        self.assertGreater(fit([rows], False).temperature, 5)
+
+    def test_the_calibration_error_by_hand(self):
+        # Two rows say 0.9 and are right by 1 and 0: |0.9 - 0.5|. One says 0.6, and 0.6 of the people say so: 0. Mean 0.8/3.
+        rows = Rows()
+        for log, target in (([0.1, 0.9], [0.0, 1.0]), ([0.9, 0.1], [0.0, 1.0]), ([0.6, 0.4], [0.6, 0.4])):
+            rows.add([math.log(share) for share in log], target, 1.0, "g")
+        self.assertAlmostEqual(calibration_error([bins_of(Fit().shares(rows), rows)]), 0.8 / 3, places=9)
+        # The third row counted twice: 0.8/4.
+        rows.weights[2] = 2.0
+        self.assertAlmostEqual(calibration_error([bins_of(Fit().shares(rows), rows)]), 0.8 / 4, places=9)
+
+    def test_what_is_measured_was_not_fitted_to(self):
+        groups = [f"group {number % 23}" for number in range(200)]
+        places = folds_of(groups, 5)
+        self.assertEqual(len({(group, place) for group, place in zip(groups, places)}), 23)
+        sizes = [len({group for group, place in zip(groups, places) if place == fold}) for fold in range(5)]
+        self.assertEqual(sorted(sizes), [4, 4, 5, 5, 5])
+        self.assertEqual(folds_of(groups[::-1], 5), places[::-1])
+        rows = drawn(3, 400, 2.0, [0.0, 0.0], groups=20)
+        found = cross_fitted(rows, True, 5)
+        # A fold's answers turned round change what is fitted to the others, and not what the fold itself is set right by.
+        places = folds_of(rows.groups, 5)
+        turned = rows.only(range(400))
+        turned.targets = [target[::-1] if place == 0 else target for target, place in zip(rows.targets, places)]
+        other = cross_fitted(turned, True, 5)
+        same = [bool(torch.equal(a, b)) for a, b in zip(found, other)]
+        self.assertEqual(same, [place == 0 for place in places])
+        self.assertIsNone(cross_fitted(drawn(3, 50, 2.0, [0.0, 0.0], groups=1), False, 5))
+
+    def test_overconfidence_becomes_less(self):
+        report = of_rows("no, yes", drawn(4, 3000, 3.0, [0.4, -0.4]), True, 5)
+        self.assertGreater(report.ece_before, 0.1)
+        self.assertLess(report.ece_after, 0.04)
+        self.assertLess(report.loss_after, report.loss_before)
+
+    def test_few_rows_have_a_temperature_alone_or_nothing(self):
+        def judged(count: int, labels: list[str]) -> list[tuple[dict, Judged]]:
+            rows = drawn(count, count, 2.0, [0.3] + [0.0] * (len(labels) - 1))
+            out = []
+            for number, (log, target) in enumerate(zip(rows.logs, rows.targets)):
+                row = {"kind": "options", "options": [spelled(label) for label in labels], "id": f"{labels}{number}"}
+                out.append((row, Judged(Example("t", row["id"], "options", [], target, 1.0), 0.0, [log], [1.0])))
+            return out
+
+        def pair(number: int) -> tuple[dict, Judged]:
+            # The first has log-odds of 2 and the second of 0, and of four people three prefer the first: T = 2 / ln 3.
+            example = Example("p", f"p{number}", "pair", [], [0.75, 0.25], 1.0)
+            return {"kind": "pair", "id": f"p{number}"}, Judged(example, 0.0, [[-3.0, -1.0], [-2.0, -2.0]], [1.0, 1.0])
+
+        every = judged(FEWEST - 1, ["a", "b"]) + judged(FEWEST, ["1", "2", "NA"]) + judged(150, ["no", "yes"])
+        every += [pair(number) for number in range(2000)]
+        form, reports = calibrate([row for row, _ in every], [each for _, each in every], ["m"], 5)
+        self.assertEqual([scale["labels"] for scale in form["scales"]], [["no", "yes"], ["1", "2", "NA"]])
+        self.assertEqual(form["scales"][1]["bias"], [0.0, 0.0, 0.0])
+        self.assertNotEqual(form["scales"][0]["bias"], [0.0, 0.0])
+        self.assertEqual((form["form"], form["rows"], form["mixture_sha256"]), (1, 2000 + 2 * FEWEST - 1 + 150, "m"))
+        self.assertEqual(form["other"]["rows"], 2 * FEWEST - 1 + 150)
+        self.assertAlmostEqual(form["difference"]["temperature"], 2 / math.log(3), places=2)
+        # σ(2) = 0.8808 against 0.75.
+        self.assertAlmostEqual(form["difference"]["ece_before"], 0.8808 - 0.75, places=4)
+        self.assertLess(form["difference"]["ece_after"], 0.01)
+        self.assertIn("fewer than 30 rows", table(reports))
+        few = judged(FEWEST - 1, ["a", "b"])
+        with self.assertRaisesRegex(TrainingError, "29 rows are too few"):
+            calibrate([row for row, _ in few], [each for _, each in few], ["m"], 5)
 
 
 @unittest.skipUnless(os.environ.get("RETORT_TEST_MODEL"), "RETORT_TEST_MODEL is not set")

@@ -1,4 +1,4 @@
-"""Trains an adapter, judges rows with one, or writes one from a checkpoint: `python training/train.py --help`."""
+"""Trains an adapter, judges rows with one, calibrates one, or writes one from a checkpoint: `python training/train.py --help`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 import torch
 
-from retort_training import TrainingError
+from retort_training import TrainingError, command
 from retort_training.base import MATRICES, Base, File, choose_device, choose_dtype, read_config, sha256
-from retort_training.learn import Reader, judge, tally
+from retort_training.calibrate import KEY, calibrate, table, write
+from retort_training.learn import Judged, Reader, judge, tally
 from retort_training.lora import Adapter, Plan, plan_of
 from retort_training.mixture import Mixture, Sampler, held_out
 from retort_training.model import Model
+from retort_training.ranks import Ranks
 from retort_training.run import Run, Settings, dry_run, metadata, with_micro_tokens
 from retort_training.tokenizer import Tokenizer
 
@@ -58,6 +60,8 @@ def arguments() -> argparse.ArgumentParser:
     train.add_argument("--title", default="Retort adapter", help="what the adapter calls itself")
     train.add_argument("--checkpoint-minutes", type=float, default=3.0)
     train.add_argument("--validate-minutes", type=float, default=10.0)
+    train.add_argument("--processes", type=int, default=1, metavar="N",
+                       help="that train together, on a processor: with --threads 1 faster than as many threads (1)")
     train.add_argument("--dry-run", type=int, metavar="N", help="measure tokens per second over N batches, and learn nothing")
     usual = Settings()
     choices = {"schedule": ["cosine", "trapezoid", "constant"]}
@@ -80,6 +84,16 @@ def arguments() -> argparse.ArgumentParser:
     evaluate.add_argument("--seed", type=int, default=0)
     evaluate.add_argument("--micro-tokens", type=int, default=4096)
     evaluate.add_argument("--out", type=Path, metavar="JSONL", help="one line of log-probabilities per row")
+
+    calibration = commands.add_parser("calibrate", help="fit temperatures to held-out rows, and write the adapter with them")
+    common(calibration)
+    calibration.add_argument("--adapter", type=Path, required=True, metavar="GGUF")
+    calibration.add_argument("--part", default="validation", choices=["train", "validation", "test"])
+    calibration.add_argument("--rows", type=int, default=1_000_000, metavar="N", help="of each task at most")
+    calibration.add_argument("--seed", type=int, default=0, help="of the choice of rows")
+    calibration.add_argument("--folds", type=int, default=5, help="for measuring on rows that were not fitted to (5)")
+    calibration.add_argument("--micro-tokens", type=int, default=4096)
+    calibration.add_argument("--out", type=Path, required=True, metavar="GGUF")
 
     export = commands.add_parser("export", help="write the adapter of a run's checkpoint")
     export.add_argument("--model", type=Path, required=True, metavar="GGUF")
@@ -120,7 +134,10 @@ class Bench:
 
 def command_train(args: argparse.Namespace) -> None:
     """Trains."""
+    ranks = Ranks.begin(args.processes)
     bench = Bench(args)
+    if ranks.size > 1 and bench.device.type != "cpu":
+        raise TrainingError("--processes is for a processor; a GPU is one process's")
     settings = with_micro_tokens(Settings(**{each.name: getattr(args, each.name) for each in fields(Settings)}), bench.device)
     if args.init:
         plan = plan_of(args.init)
@@ -153,7 +170,7 @@ def command_train(args: argparse.Namespace) -> None:
         # Of files for validation all rows of the parts that are not trained on.
         sources_of = bench.further + ([mixture for mixture, _ in bench.mixtures] if part == "validation" else [])
         rows += held_out(sources_of, part, settings.validation_rows, settings.seed)
-    run = Run(model, bench.reader, sampler, rows, settings, args.run, sources)
+    run = Run(model, bench.reader, sampler, rows if ranks.rank == 0 else [], settings, args.run, sources, ranks)
     if run.checkpoint.exists():
         run.restore()
         print(f"going on after step {run.step}", file=sys.stderr)
@@ -161,12 +178,13 @@ def command_train(args: argparse.Namespace) -> None:
     if args.epochs is not None:
         steps = math.ceil(args.epochs * sampler.rows / settings.batch)
     stopped = run.train(steps, args.minutes, args.checkpoint_minutes, args.validate_minutes, args.title)
+    if ranks.rank > 0:
+        return
     print(f"{stopped}: {run.step} of {run.total} steps; {run.folder / 'adapter.gguf'}")
 
 
-def command_evaluate(args: argparse.Namespace) -> None:
-    """Judges rows."""
-    bench = Bench(args)
+def judged_rows(args: argparse.Namespace, bench: Bench) -> tuple[list[dict], list[Judged], int]:
+    """The rows that are asked for, what is answered to them, and how many tokens that took."""
     adapter = None
     if args.adapter:
         adapter = Adapter(bench.base.config, plan_of(args.adapter), 0)
@@ -176,7 +194,12 @@ def command_evaluate(args: argparse.Namespace) -> None:
     if not rows:
         raise TrainingError(f"the mixture has no row of the part \"{args.part}\"; say --part")
     examples = [bench.reader.example(row) for row in rows]
-    judged, computed = judge(Model(bench.base, adapter), examples, args.micro_tokens)
+    return rows, *judge(Model(bench.base, adapter), examples, args.micro_tokens)
+
+
+def command_evaluate(args: argparse.Namespace) -> None:
+    """Judges rows."""
+    rows, judged, computed = judged_rows(args, Bench(args))
     if args.out:
         with open(args.out, "w", encoding="utf-8") as file:
             for row, each in zip(rows, judged):
@@ -185,6 +208,19 @@ def command_evaluate(args: argparse.Namespace) -> None:
                         "log_probabilities": each.log_probabilities, "mass": each.mass}
                 file.write(json.dumps(line) + "\n")
     print(json.dumps({"computed": computed, **tally(judged)}, indent=1))
+
+
+def command_calibrate(args: argparse.Namespace) -> None:
+    """Fits what sets an adapter's probabilities right."""
+    bench = Bench(args)
+    base = File(args.adapter).get("retort.base.sha256")
+    if base and base != bench.base_sha256:
+        raise TrainingError(f"{args.adapter} was trained on another base than {args.model}")
+    rows, judged, _ = judged_rows(args, bench)
+    form, reports = calibrate(rows, judged, [mixture.sha256 for mixture, _ in bench.mixtures], args.folds)
+    write(args.adapter, args.out, form)
+    print(table(reports))
+    print(f"{args.out}: {args.out.stat().st_size} bytes, with {KEY} in its metadata")
 
 
 def command_export(args: argparse.Namespace) -> None:
@@ -205,14 +241,8 @@ def command_export(args: argparse.Namespace) -> None:
 def main() -> int:
     """The command."""
     args = arguments().parse_args()
-    try:
-        {"train": command_train, "evaluate": command_evaluate, "export": command_export}[args.command](args)
-    except (TrainingError, FileNotFoundError) as problem:
-        print(f"train.py: {problem}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    return 0
+    commands = {"train": command_train, "evaluate": command_evaluate, "calibrate": command_calibrate, "export": command_export}
+    return command.run("train.py", commands, args)
 
 
 if __name__ == "__main__":

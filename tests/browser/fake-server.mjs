@@ -11,20 +11,30 @@ import { fileURLToPath } from "node:url";
 const port = Number(process.argv[process.argv.indexOf("--port") + 1]);
 const root = fileURLToPath(new URL("../../www/dist-fake", import.meta.url));
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".wasm": "application/wasm", ".json": "application/json" };
-const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; font-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self' blob:; font-src 'self'; manifest-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+/** The download page alone may reach where models come from. */
+const DOWNLOAD_POLICY = POLICY.replace("connect-src 'self'", "connect-src 'self' https://huggingface.co https://*.huggingface.co https://*.hf.co");
 
 const model = Buffer.alloc(3_000_000, 7);
 model.write("GGUF");
+/** The stand-in engine takes anything of some length for an adapter. With `--adapters` there are two. */
+const adapters = (process.argv.includes("--adapters") ? ["tone", "mood"] : []).map((name, index) => ({ name, content: Buffer.alloc(600_000 + index, name) }));
 const registry = JSON.stringify([
-  { name: "tiny", title: "Tiny stand-in", file: "tiny.gguf", url: "tiny.gguf", bytes: model.length, sha256: createHash("sha256").update(model).digest("hex"), licence: "Apache-2.0", description: "A stand-in.", default: true },
+  { name: "tiny", title: "Tiny stand-in", file: "tiny.gguf", url: "tiny.gguf", bytes: model.length, sha256: createHash("sha256").update(model).digest("hex"), licence: "Apache-2.0", description: "A stand-in.", default: true,
+    adapters: adapters.map(({ name, content }, index) => ({
+      name, title: ["Tone", "Mood"][index], file: `${name}.gguf`, url: `${name}.gguf`, bytes: content.length, sha256: createHash("sha256").update(content).digest("hex"),
+      licence: "Apache-2.0", description: ["Hears the tone: the right choice where you have no reason for another.", "Hears the mood: for ranking responses rather than for a profile of skills."][index], default: index === 0,
+    })),
+  },
 ]);
 
 createServer(async (request, response) => {
   const path = decodeURIComponent(new URL(request.url, "http://local").pathname);
-  const headers = { "content-security-policy": POLICY, "x-content-type-options": "nosniff" };
+  const headers = { "content-security-policy": path === "/models.html" ? DOWNLOAD_POLICY : POLICY, "x-content-type-options": "nosniff" };
   let body;
   let type;
   if (path === "/models/registry.json") [body, type] = [Buffer.from(registry), "application/json"];
+  else if (adapters.some(({ name }) => path === `/models/${name}.gguf`)) [body, type] = [adapters.find(({ name }) => path === `/models/${name}.gguf`).content, "application/octet-stream"];
   else if (path === "/models/tiny.gguf") [body, type] = [model, "application/octet-stream"];
   else {
     const file = normalize(join(root, path === "/" ? "index.html" : path));

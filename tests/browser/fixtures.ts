@@ -1,6 +1,7 @@
 /** A page under guard: every test fails on a console complaint or on a request to another origin. */
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import AxeBuilder from "@axe-core/playwright";
 import { expect, test as base, type Page } from "@playwright/test";
 import { PORTS } from "./servers.ts";
 
@@ -14,11 +15,18 @@ export class Gate {
   breakAfter: number | null = null;
   /** Every further request for a model's bytes is cut off unanswered. */
   refuse = false;
+  /** The last byte of every file whose address this matches is changed on its way. */
+  corrupt: RegExp | null = null;
   /** How many bytes passed before the break. */
   brokeAt = 0;
-  /** Put in front of the worker's script. */
+  /** Put in front of the worker's script, and of any other whose address `preludeFor` matches. */
   workerPrelude = "";
+  preludeFor = /\/worker-[^/]*\.js$/;
+  /** Where a stand-in for Hugging Face listens; its addresses begin with /hub/. */
+  hubPort: number | null = null;
   #server: Server;
+  // A request may be told of after the server is closed, when it no longer knows its address.
+  #listensAt: number | null = null;
   #sockets = new Set<Socket>();
 
   constructor(private readonly port: number) {
@@ -31,6 +39,7 @@ export class Gate {
 
   async open(): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    this.#listensAt = (this.#server.address() as AddressInfo).port;
   }
 
   async close(): Promise<void> {
@@ -39,7 +48,8 @@ export class Gate {
   }
 
   get origin(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    if (this.#listensAt === null) throw new Error("The gate is not open.");
+    return `http://127.0.0.1:${this.#listensAt}`;
   }
 
   /** The requests for a model's bytes so far. */
@@ -54,15 +64,28 @@ export class Gate {
       response.destroy();
       return;
     }
-    const headers = { ...request.headers, host: `127.0.0.1:${this.port}`, "accept-encoding": "identity" };
-    const onward = httpRequest({ host: "127.0.0.1", port: this.port, path, method: request.method, headers }, (answer) => {
-      const isWorker = /\/worker-[^/]*\.js$/.test(path);
-      if (isWorker && this.workerPrelude !== "") {
+    const port = this.hubPort !== null && path.startsWith("/hub/") ? this.hubPort : this.port;
+    const headers: typeof request.headers = { ...request.headers, host: `127.0.0.1:${port}`, "accept-encoding": "identity" };
+    // "Not changed" would leave the browser with the script as it was before the prelude.
+    if (this.preludeFor.test(path)) for (const name of ["if-modified-since", "if-none-match"]) delete headers[name];
+    const onward = httpRequest({ host: "127.0.0.1", port, path, method: request.method, headers }, (answer) => {
+      if (this.preludeFor.test(path) && this.workerPrelude !== "") {
         const parts: Buffer[] = [];
         answer.on("data", (part: Buffer) => parts.push(part));
         answer.on("end", () => {
           const body = Buffer.concat([Buffer.from(`${this.workerPrelude}\n`), ...parts]);
           response.writeHead(answer.statusCode!, { ...answer.headers, "content-length": body.length });
+          response.end(body);
+        });
+        return;
+      }
+      if (this.corrupt?.test(path)) {
+        const parts: Buffer[] = [];
+        answer.on("data", (part: Buffer) => parts.push(part));
+        answer.on("end", () => {
+          const body = Buffer.concat(parts);
+          if (body.length > 0) body[body.length - 1]! ^= 1;
+          response.writeHead(answer.statusCode!, answer.headers);
           response.end(body);
         });
         return;
@@ -98,7 +121,7 @@ interface Guard {
   tried: string[];
 }
 
-export const test = base.extend<{ gate: Gate; guard: Guard; model: "tiny" | "real" }>({
+export const test = base.extend<{ gate: Gate; guard: Guard; model: "tiny" | "real" | "adapted" }>({
   model: ["tiny", { option: true }],
   gate: async ({ model }, use) => {
     const gate = new Gate(PORTS[model]);
@@ -173,3 +196,43 @@ export async function done(page: Page, timeout = 60_000): Promise<void> {
 }
 
 export const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+
+/** Puts a rubric into the library, on the screen where rubrics are written, which is shown afterwards. */
+export async function keepRubric(page: Page, title: string, source: string): Promise<void> {
+  await page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name: "Rubrics", exact: true }).click();
+  await expect(page.getByTestId("rubrics-builtin").locator("li")).toHaveCount(12);
+  await page.getByTestId("rubrics-file").setInputFiles({ name: `${title}.toml`, mimeType: "", buffer: Buffer.from(source) });
+  await expect(page.getByTestId("rubrics-state")).toHaveAttribute("data-usable", "true");
+  await press(page, "Save");
+  await expect(page.getByTestId("rubrics-own").getByRole("button", { name: title, exact: true })).toBeVisible();
+}
+
+/** With the id of a built-in skill and a scale of its own. */
+export const POINTS = `[[rubric]]
+id = "readability"
+name = "Readability"
+criterion = "How many points would a child give it?"
+${[0, 5, 10].map((value) => `
+[[rubric.option]]
+label = "${value}"
+value = ${value}
+description = "It deserves ${value} points."
+`).join("")}`;
+
+/** What axe calls serious or critical on the page as it stands: rule and place of each. */
+export async function seriousOf(page: Page, axe = new AxeBuilder({ page })): Promise<string[]> {
+  const { violations } = await axe.analyze();
+  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
+}
+
+export async function expectAccessible(page: Page): Promise<void> {
+  expect(await seriousOf(page)).toEqual([]);
+}
+
+/** The same in the dark, for a page that was looked at in the light: nothing but its colours differs, so that nothing else is looked for again. */
+export async function expectAccessibleInDark(page: Page): Promise<void> {
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await seriousOf(page, new AxeBuilder({ page }).withRules(["color-contrast"]))).toEqual([]);
+  await page.emulateMedia({ colorScheme: "light" });
+}

@@ -234,6 +234,8 @@ description = "It is warm."
 test("the count of requests agrees with what was sent", async ({ page, gate }) => {
   await open(page, gate);
   await ready(page);
+  // Until then the service worker fetches what it keeps for when there is no network.
+  await expect(page.getByTestId("requests")).toContainText("works without a network");
   await fill(page);
   const before = gate.seen.length;
   await page.getByRole("button", { name: "Judge" }).click();

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "@playwright/test";
-import { FAKE, PORTS, REAL_MODEL, TINY_MODEL, writeRegistry } from "./servers.ts";
+import { ADAPTERS, FAKE, PORTS, REAL_MODEL, TINY_MODEL, writeRegistry } from "./servers.ts";
 
 const chromium = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 if (!existsSync(chromium)) {
@@ -24,13 +24,15 @@ const QUIET = [
 const root = fileURLToPath(new URL("../..", import.meta.url));
 /** The test command names its own program, so that cargo need not be asked again. */
 const xtask = process.env["RETORT_XTASK"] ? `"${process.env["RETORT_XTASK"]}"` : "cargo xtask";
-const serve = (port: number, model: string) => ({
-  command: `${xtask} serve --no-build --open no --port ${port} ${writeRegistry(port, model)}`,
+const serve = (port: number, model: string, adapters: typeof ADAPTERS = []) => ({
+  command: `${xtask} serve --no-build --open no --port ${port} ${writeRegistry(port, model, adapters)}`,
   cwd: root,
   url: `http://127.0.0.1:${port}/`,
   timeout: 300_000,
   reuseExistingServer: false,
 });
+
+const fake = (port: number, more: string) => ({ command: `node fake-server.mjs --port ${port} ${more}`, url: `http://127.0.0.1:${port}/`, reuseExistingServer: false });
 
 export default defineConfig({
   testDir: ".",
@@ -43,12 +45,12 @@ export default defineConfig({
   reporter: [["list"]],
   use: { viewport: { width: 1280, height: 900 }, trace: "retain-on-failure", acceptDownloads: true },
   projects: [
-    // Storage, downloads, accessibility and checklists do not depend on where the model runs; on an emulated GPU every
-    // page takes a while to be ready.
-    { name: "webgpu", testIgnore: ["accessibility.spec.ts", "checklist.spec.ts", "model.spec.ts"], timeout: 120_000, use: { launchOptions: { executablePath: chromium, args: [...QUIET, "--enable-unsafe-webgpu"] } } },
+    // Judging itself is tested on both; what the other specs hold does not depend on where the model runs, and on an emulated GPU
+    // every page takes a while to be ready.
+    { name: "webgpu", testMatch: ["page.spec.ts", "real.spec.ts"], timeout: 120_000, use: { launchOptions: { executablePath: chromium, args: [...QUIET, "--enable-unsafe-webgpu"] } } },
     { name: "cpu", use: { launchOptions: { executablePath: chromium, args: [...QUIET, "--disable-gpu"] } } },
   ],
   webServer: FAKE
-    ? [{ command: `node fake-server.mjs --port ${PORTS.tiny}`, url: `http://127.0.0.1:${PORTS.tiny}/`, reuseExistingServer: false }]
-    : [serve(PORTS.tiny, TINY_MODEL!), ...(REAL_MODEL === null ? [] : [serve(PORTS.real, REAL_MODEL)])],
+    ? [fake(PORTS.tiny, ""), fake(PORTS.adapted, "--adapters")]
+    : [serve(PORTS.tiny, TINY_MODEL!), serve(PORTS.adapted, TINY_MODEL!, ADAPTERS), ...(REAL_MODEL === null ? [] : [serve(PORTS.real, REAL_MODEL)])],
 });

@@ -189,6 +189,33 @@ test("an adapter is applied, recorded, and taken away", async () => {
   foreign.close();
 });
 
+test("an adapter's calibration is applied as the native command does it", async () => {
+  const [model, adapter] = [path("RETORT_TINY_MODEL"), path("RETORT_TINY_MODEL", "calibrated")];
+  const args = ["judge", "--model", model, "--adapter", adapter, "--skills", "all", "--prompt", texts.prompt, "--response", texts.response];
+  const [expected, plain] = [native(args), native([...args, "--no-calibration"])];
+  assert.deepEqual([expected.calibration, plain.calibration], ["applied", "off"]);
+  const engine = await load(readFileSync(model));
+  await engine.set_adapter(sourceOf(readFileSync(adapter)), { name: "a.gguf" });
+  const record = await judge(engine, { ...texts, rubrics: builtin_rubrics() });
+  assert.equal(record.calibration, "applied");
+  let scored = 0;
+  record.verdicts.forEach(({ verdict }, index) => {
+    const right = expected.verdicts[index].verdict;
+    assert.equal(verdict.kind, right.kind);
+    if (verdict.kind !== "scored") return;
+    assert.equal(verdict.method, "calibrated_option_probabilities");
+    assert.ok(Math.abs(verdict.expected - right.expected) < 1e-3, `${verdict.expected} and ${right.expected}`);
+    // The comparison could fail: as the model gives them, probabilities are others.
+    const other = plain.verdicts[index].verdict;
+    if (other.kind === "scored" && Math.abs(verdict.expected - other.expected) > 1e-2) scored += 1;
+  });
+  assert.ok(scored > 0, "no score shows that it was applied");
+  // At another strength than it was fitted at there is none.
+  await engine.set_adapter(sourceOf(readFileSync(adapter)), { name: "a.gguf", strength: 0.5 });
+  assert.equal((await judge(engine, { ...texts, rubrics: builtin_rubrics().slice(0, 1) })).calibration, undefined);
+  engine.free();
+});
+
 test("a reward model scores as the native command does", async () => {
   const model = file("RETORT_TINY_MODEL", "reward");
   const engine = await plain.Engine.load(model, { backend: "cpu", name: "reward.gguf" }, () => {}, new Cancel());

@@ -24,6 +24,8 @@ class Example:
     asks: list[Ask]
     target: list[float]
     weight: float
+    # Of pairs: where each option stands on its scale, 0 to 1; nothing for "does not apply". Of two, the good one is last.
+    places: list[float | None] = field(default_factory=lambda: [0.0, 1.0])
 
     @property
     def tokens(self) -> int:
@@ -59,9 +61,22 @@ class Reader:
         wanted = 2 if kind == "pair" else trie.options
         if len(target) != wanted or min(target) < 0 or abs(sum(target) - 1) > 1e-6:
             raise TrainingError(f"{place}: the target {target} is no distribution over {wanted}")
-        if kind == "pair" and trie.options != 2:
-            raise TrainingError(f"{place}: a pair is judged by two options, the good one last, and {trie.options} are given")
-        return Example(row["task"], row["id"], kind, [Ask(ids, trie) for ids in tokens], target, weight)
+        places = scale(row, trie.options, place) if kind == "pair" else []
+        return Example(row["task"], row["id"], kind, [Ask(ids, trie) for ids in tokens], target, weight, places)
+
+
+def scale(row: dict, options: int, place: str) -> list[float | None]:
+    """Where a pair's options stand between the worst, 0, and the best, 1; without values there are two, the good one last."""
+    values = row.get("values")
+    if values is None and options == 2:
+        return [0.0, 1.0]
+    numbers = [float(value) for value in values or [] if value is not None]
+    if len(values or []) != options or len(set(numbers)) < 2:
+        raise TrainingError(
+            f"{place}: a pair is judged by two options, the good one last, or by `values` for each of its {options} options"
+        )
+    low, high = min(numbers), max(numbers)
+    return [None if value is None else (float(value) - low) / (high - low) for value in values]
 
 
 def micro_batches(examples: list[Example], tokens: int) -> list[list[Example]]:
@@ -77,9 +92,23 @@ def micro_batches(examples: list[Example], tokens: int) -> list[list[Example]]:
     return runs
 
 
-def difference(answers: Answers, first: int) -> torch.Tensor:
-    """By how much the first response of a pair has the higher log-odds of the good option, which is the last."""
-    odds = answers.options[first : first + 2, 1] - answers.options[first : first + 2, 0]
+def log_odds(log_shares: torch.Tensor, places: list[float | None]) -> torch.Tensor:
+    """The log-odds of an expected place on a scale from 0 to 1: of two options that of the good one against the other.
+
+    Both halves are sums of probabilities times distances, so nothing is lost near the ends.
+    """
+    scored = [index for index, each in enumerate(places) if each is not None]
+    up = [index for index in scored if places[index] > 0]
+    down = [index for index in scored if places[index] < 1]
+    weight = log_shares.new_tensor
+    high = torch.logsumexp(log_shares[..., up] + torch.log(weight([places[index] for index in up])), -1)
+    low = torch.logsumexp(log_shares[..., down] + torch.log(weight([1 - places[index] for index in down])), -1)
+    return high - low
+
+
+def difference(answers: Answers, first: int, places: list[float | None]) -> torch.Tensor:
+    """By how much the first response of a pair has the higher log-odds of being good."""
+    odds = log_odds(answers.options[first : first + 2, : len(places)], places)
     return odds[0] - odds[1]
 
 
@@ -94,7 +123,7 @@ def losses(examples: list[Example], answers: Answers) -> list[torch.Tensor]:
         if example.kind == "text":
             out.append(answers.text[at])
         elif example.kind == "pair":
-            d, p = difference(answers, at), example.target[0]
+            d, p = difference(answers, at, example.places), example.target[0]
             out.append(-p * F.logsigmoid(d) - (1 - p) * F.logsigmoid(-d))
         else:
             options = answers.options[at, : len(example.target)]
@@ -118,8 +147,8 @@ class Judged:
     @property
     def difference(self) -> float:
         """Of a pair: the difference of the log-odds."""
-        first, second = self.log_probabilities
-        return (first[1] - first[0]) - (second[1] - second[0])
+        odds = log_odds(torch.tensor(self.log_probabilities, dtype=torch.float64), self.example.places)
+        return float(odds[0] - odds[1])
 
 
 def judge(model: Model, examples: list[Example], tokens: int, each=lambda: None) -> tuple[list[Judged], int]:

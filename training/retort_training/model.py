@@ -224,16 +224,18 @@ class Model:
             x = self._layer(index, x, batch, rows)
         return RmsNorm.apply(x, base.output_norm, config.epsilon, torch.float32)
 
+    def linear(self, index: int, group: str, x: torch.Tensor) -> torch.Tensor:
+        """The product with a group of matrices of a layer, with what the adapter adds to it."""
+        low = self.adapter.group(index, group, self.base.dtype) if self.adapter else None
+        weight = self.base.layers[index].matrices[group]
+        return F.linear(x, weight) if low is None else AdaptedLinear.apply(x, weight, *low)
+
     def _layer(self, index: int, x: torch.Tensor, batch: Batch, rows: torch.Tensor) -> torch.Tensor:
         base, config = self.base, self.base.config
         layer: Layer = base.layers[index]
         size, heads, kv_heads = config.head_size, config.heads, config.kv_heads
 
-        def linear(group: str, x: torch.Tensor) -> torch.Tensor:
-            low = self.adapter.group(index, group, base.dtype) if self.adapter else None
-            weight = layer.matrices[group]
-            return F.linear(x, weight) if low is None else AdaptedLinear.apply(x, weight, *low)
-
+        linear = lambda group, x: self.linear(index, group, x)
         normed = RmsNorm.apply(x, layer.attention_norm, config.epsilon, base.dtype)
         qkv = linear("qkv", normed).view(-1, heads + 2 * kv_heads, size)
         turned = Rotary.apply(qkv[:, : heads + kv_heads], batch.rotation)

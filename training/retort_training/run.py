@@ -18,6 +18,7 @@ from .learn import Example, Reader, judge, losses, micro_batches, tally
 from .lora import LARGEST, Adapter
 from .mixture import Sampler
 from .model import Model
+from .ranks import Ranks
 from .readout import read
 
 
@@ -79,7 +80,8 @@ class Run:
     """Everything that a checkpoint holds, and what it is worked on with."""
 
     def __init__(self, model: Model, reader: Reader, sampler: Sampler, held_out: list[dict], settings: Settings,
-                 folder: Path, sources: dict):
+                 folder: Path, sources: dict, ranks: Ranks | None = None):
+        self.ranks = ranks or Ranks()
         self.model, self.reader, self.sampler, self.settings = model, reader, sampler, settings
         self.adapter: Adapter = model.adapter
         self.folder, self.sources = folder, sources
@@ -103,7 +105,7 @@ class Run:
         examples = [self.reader.example(row) for row in self.sampler.next()]
         self.optimizer.zero_grad(set_to_none=True)
         total, by_task, computed = 0.0, {}, 0
-        for run in micro_batches(examples, settings.micro_tokens):
+        for run in micro_batches(self.ranks.share(examples, lambda example: example.tokens), settings.micro_tokens):
             with_mass = settings.mass_weight > 0
             answers = read(self.model, [ask for example in run for ask in example.asks], with_mass)
             each = losses(run, answers)
@@ -115,6 +117,12 @@ class Run:
             computed += answers.computed
             for example, own in zip(run, each):
                 by_task.setdefault(example.task, []).append(float(own.detach()))
+        self.ranks.sum_gradients(list(self.adapter.parameters()))
+        parts, total, by_task, computed = self.ranks.gather((total, by_task, computed)), 0.0, {}, 0
+        for part_total, part_tasks, part_computed in parts:
+            total, computed = total + part_total, computed + part_computed
+            for task, own in part_tasks.items():
+                by_task.setdefault(task, []).extend(own)
         norm = torch.nn.utils.clip_grad_norm_(self.adapter.parameters(), settings.clip)
         if not math.isfinite(total) or not torch.isfinite(norm):
             raise TrainingError(f"the loss of step {self.step + 1} is no number; go back to a checkpoint and lower the rates")
@@ -229,7 +237,10 @@ class Run:
         elif self.total is None and minutes is None:
             raise TrainingError("say --steps, --epochs or --minutes, or it would never end")
         saved = validated = start
-        self.log({"event": "begin", "step": self.step, "total": self.total, "sources": self.sources})
+        if self.ranks.rank > 0:
+            return self._follow()
+        self.log({"event": "begin", "step": self.step, "total": self.total, "sources": self.sources,
+                  "processes": self.ranks.size, "threads": torch.get_num_threads()})
         if self.step == 0 and self.held_out:
             self._say(self.validate())
         first, first_time, pace = self.step, time.monotonic(), 0.0
@@ -242,6 +253,7 @@ class Run:
             if deadline is not None and time.monotonic() + reserve > deadline:
                 stopped = "time"
                 break
+            self.ranks.decide((True, self.total))
             event = self.learn()
             now = time.monotonic()
             self.seconds = before + now - start
@@ -263,6 +275,7 @@ class Run:
                 self.save()
                 self.export(title=title)
                 saved = time.monotonic()
+        self.ranks.decide((False, self.total))
         self.seconds = before + time.monotonic() - start
         self.save()
         self.export(title=title)
@@ -271,6 +284,14 @@ class Run:
             self.seconds = before + time.monotonic() - start
         self.log({"event": "end", "step": self.step, "total": self.total, "stopped": stopped})
         return stopped
+
+    def _follow(self) -> str:
+        """What the other processes do: every step that the first one decides on."""
+        while True:
+            go_on, self.total = self.ranks.decide(None)
+            if not go_on:
+                return "done"
+            self.learn()
 
     def _say(self, event: dict) -> None:
         self.log(event)
@@ -297,8 +318,6 @@ def metadata(run: Run) -> dict[str, str]:
         "training.tokens": str(run.tokens),
         "training.seconds": str(round(run.seconds)),
         "training.settings": json.dumps(run.sources.get("settings", {}), sort_keys=True),
-        # Nothing is fitted here: temperature 1 and no correction leave probabilities as they are.
-        "calibration": json.dumps({"options": {"temperature": 1.0}, "pair": {"temperature": 1.0}}),
     }
 
 

@@ -6,9 +6,10 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
 import { parse, stringify } from "smol-toml";
 import type {
-  AdapterOptions, AnnotateRequest, Annotated, AnnotationRecord, ByteSource, Checklist, ChecklistItem, ChecklistRequest, EngineInfo, ItemVerdict, JudgeEvent,
-  JudgeRecord, JudgeRequest, LoadOptions, LoadProgress, Rubric, RubricVerdict, SkillId, TokenProgress, Verdict, Vocabulary, WriteEvent,
-  WriteItemsRequest, WrittenItems,
+  AdapterOptions, Agreement, AnnotateRequest, Annotated, AnnotationRecord, ByteSource, Checklist, ChecklistItem, ChecklistRequest, CompareRecord, CompareRequest,
+  EngineInfo, Estimate, FitRequest, ItemVerdict, JudgeEvent, JudgeRecord, JudgeRequest, LoadOptions, LoadProgress, PairVerdict, Readout, Reward, RewardRecord, RewardRequest,
+  Rubric, RubricVerdict,
+  SkillId, StateRecord, StateRequest, Table, TokenProgress, Verdict, Vocabulary, WriteEvent, WriteItemsRequest, WrittenItems,
 } from "../src/types";
 
 class FakeError extends Error {
@@ -76,7 +77,8 @@ export class Engine {
       tuning: null,
       model: {
         name: options.name, sha256: options.sha256 ?? null, architecture: "llama", parameters: 134_515_008, context_length: 2048,
-        layers: 30, width: 576, quantization: "Q4_1", file_bytes: source.size, head: null,
+        layers: 30, width: 576, quantization: "Q4_1", file_bytes: source.size,
+        head: /reward/.test(options.name) ? { outputs: 1, labels: [] } : null,
       },
       adapter: null,
     });
@@ -116,7 +118,16 @@ export class Engine {
       await sleep(pace);
       if (cancel.cancelled) break;
       on_event({ kind: "progress", done_tokens: Math.floor((total_tokens * (index + 1)) / request.rubrics.length), total_tokens });
-      const verdict: RubricVerdict = { rubric_id: rubric.id, rubric_name: rubric.name, rubric_sha256: hex(JSON.stringify(rubric)), verdict: score(rubric, characters, index, truncations.length > 0) };
+      let written: string | null = null;
+      if (request.form !== undefined) {
+        written = `It holds ${characters} characters. [RESULT] 3`;
+        for (const piece of written.split(/(?<= )/)) {
+          await sleep(pace / 8);
+          on_event({ kind: "writing", question: index, piece });
+        }
+      }
+      const verdict: RubricVerdict = { rubric_id: rubric.id, rubric_name: rubric.name, rubric_sha256: hex(JSON.stringify(rubric)), verdict: score(rubric, characters, index, truncations.length > 0), ...(written !== null && { written }) };
+      if (written !== null && verdict.verdict.kind === "scored") verdict.verdict = { ...verdict.verdict, expected: 3, mass: 1, method: "written" };
       verdicts.push(verdict);
       on_event({ kind: "verdict", index, verdict });
     }
@@ -124,7 +135,8 @@ export class Engine {
       format: "retort.judgement/1", version: version(), task: "rubric_scores",
       input: { prompt_sha256: hex(request.prompt), response_sha256: hex(request.response), reference_sha256: request.reference === undefined ? null : hex(request.reference) },
       model: { name: this.about.model.name, sha256: this.about.model.sha256, adapter: this.about.adapter },
-      backend: this.about.backend, device: this.about.device, seed: null, orders: [], verdicts,
+      backend: this.about.backend, device: this.about.device, seed: null, orders: [], verdicts, ...(request.form && { form: request.form }),
+      ...(request.rubrics.some(({ weight }) => weight !== undefined) && { total: { kind: "unscored" as const, message: "The stand-in adds nothing up." } }),
       ...(request.annotation && { annotation: request.annotation }),
       ...(request.checklist && {
         checklist: { name: null, sha256: "", items, score: { score: null, verified: 0, judged: 0, not_applicable: 0, unscored: 0, verified_met: 0, judged_met: 0 } },
@@ -152,7 +164,113 @@ export class Engine {
     return { dropped: [], truncations: [], cancelled: false, failure: null, notices: [], items: [{ id: "model-1", question: `Does it answer all ${request.instruction.length} characters?`, origin: "model" }] };
   }
 
+  async reward(request: RewardRequest, on_progress: (p: TokenProgress) => void, cancel: Cancel): Promise<RewardRecord> {
+    const rewards: Reward[] = [];
+    for (const [at, response] of request.responses.entries()) {
+      await sleep(60);
+      on_progress({ done_tokens: at + 1, total_tokens: request.responses.length });
+      rewards.push(cancel.cancelled ? { kind: "unscored", code: "cancelled", message: "Cancelled before this score was computed" } : { kind: "scored", outputs: [response.length / 100] });
+    }
+    return {
+      format: "retort.reward/1", version: version(), task: "reward", input: { prompt_sha256: hex(request.prompt), responses_sha256: request.responses.map(hex) },
+      model: { name: this.about.model.name, sha256: this.about.model.sha256, adapter: this.about.adapter }, backend: this.about.backend, device: this.about.device,
+      labels: [], rewards, notices: [], timings: { total_ms: 60, tokens: 10, tokens_reused: 0 }, cancelled: cancel.cancelled,
+    };
+  }
+
+  async compare(request: CompareRequest, on_progress: (p: TokenProgress) => void, cancel: Cancel): Promise<CompareRecord> {
+    const places = request.responses.map((_, i) => i);
+    const pairs: PairVerdict[] = [];
+    for (const [first, second] of places.flatMap((a) => places.slice(a + 1).map((b) => [a, b] as const))) {
+      await sleep(60);
+      if (cancel.cancelled) break;
+      on_progress({ done_tokens: pairs.length * 100, total_tokens: 600 });
+      // The longer wins, and whoever is shown first gets a little more.
+      const gap = Math.tanh((request.responses[first]!.length - request.responses[second]!.length) / 80) / 3;
+      const shown = [first, second].map((shown_first, i) => {
+        const p = Math.min(0.98, Math.max(0.02, 0.5 + gap + (i === 0 ? 0.1 : -0.1)));
+        return { shown_first, first: p, second: 1 - p, mass: 0.9 };
+      });
+      const probability_first = (shown[0]!.first + shown[1]!.first) / 2;
+      const preferred = Math.abs(probability_first - 0.5) <= 0.01 ? null : probability_first > 0.5 ? first : second;
+      pairs.push({ first, second, shown, verdict: { kind: "scored", preferred, probability_first, flipped: shown[0]!.first > 0.5 !== shown[1]!.first > 0.5 } });
+    }
+    return {
+      format: "retort.comparison/1", version: version(), task: "pairwise",
+      input: { prompt_sha256: hex(request.prompt), responses_sha256: request.responses.map(hex), responses_words: request.responses.map((one) => one.split(/\s+/).filter(Boolean).length), reference_sha256: request.reference === undefined ? null : hex(request.reference) },
+      model: { name: this.about.model.name, sha256: this.about.model.sha256, adapter: this.about.adapter }, backend: this.about.backend, device: this.about.device,
+      pairs, truncations: [], notices: [], timings: { total_ms: 60 * pairs.length, tokens: 600, tokens_reused: 300 }, cancelled: cancel.cancelled,
+    };
+  }
+
+  async states(request: StateRequest, _cancel: Cancel): Promise<StateRecord> {
+    await sleep(30);
+    const width = 8;
+    const of = (salt: number) => Float32Array.from({ length: width }, (_, i) => Math.sin(request.response.length * (i + 1) * 0.01 + salt));
+    return { model: { name: this.about.model.name, sha256: this.about.model.sha256, adapter: this.about.adapter }, layer: 15, width, mean: of(0), last: of(1), truncations: [] };
+  }
+
   free(): void {}
+}
+
+/** Plain comma- or tab-separated lines, or JSON objects; the real one knows far more. */
+export function read_table(bytes: Uint8Array, name: string): Table {
+  const content = new TextDecoder().decode(bytes);
+  const lines = content.split("\n").filter((line) => line.trim() !== "");
+  const roles = (columns: string[]): Table["roles"] => {
+    const find = (pattern: RegExp) => columns.find((column) => pattern.test(column));
+    const found = { prompt: find(/^(prompt|instruction|question|input)/i), response: find(/^(response|output|answer)/i), reference: find(/^(reference|target)/i), human: find(/^(human|label|score|rating)/i), id: find(/^id$/i), domain: find(/^domain/i), difficulty: find(/^difficulty/i) };
+    return Object.fromEntries(Object.entries(found).filter(([, column]) => column !== undefined));
+  };
+  if (/\.(jsonl?|ndjson)$/i.test(name)) {
+    const faults: Table["faults"] = [];
+    const objects = lines.flatMap((line, i) => {
+      try {
+        return [{ line: i + 1, object: JSON.parse(line) as Record<string, unknown> }];
+      } catch (thrown) {
+        faults.push({ line: i + 1, message: `${name}:${i + 1}: not JSON (${(thrown as Error).message}); the row was skipped` });
+        return [];
+      }
+    });
+    const columns = [...new Set(objects.flatMap(({ object }) => Object.keys(object)))];
+    const cell = (value: unknown) => (value === undefined || value === null ? null : typeof value === "string" ? value : JSON.stringify(value));
+    return { container: "jsonl", shape: null, columns, rows: objects.map(({ line, object }) => ({ line, values: columns.map((column) => cell(object[column])) })), faults, roles: roles(columns) };
+  }
+  const mark = /\.tsv$/i.test(name) ? "\t" : ",";
+  const [head = "", ...rest] = lines;
+  const columns = head.split(mark).map((column) => column.trim());
+  return { container: mark === "," ? "csv" : "tsv", shape: null, columns, rows: rest.map((line, i) => ({ line: i + 2, values: columns.map((_, c) => line.split(mark)[c] ?? null) })), faults: [], roles: roles(columns) };
+}
+
+export function write_table(table: Table, container: Table["container"]): string {
+  if (container === "jsonl") return table.rows.map((row) => `${JSON.stringify(Object.fromEntries(table.columns.map((column, i) => [column, row.values[i] ?? null])))}\n`).join("");
+  if (container === "json") return JSON.stringify(table.rows.map((row) => Object.fromEntries(table.columns.map((column, i) => [column, row.values[i] ?? null]))));
+  const mark = container === "tsv" ? "\t" : ",";
+  return [table.columns, ...table.rows.map((row) => row.values)].map((values) => `${values.map((value) => (value === null ? "" : /["\n,\t]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(mark)}\n`).join("");
+}
+
+export function agreement(first: (number | null)[], second: (number | null)[], _groups: string[] | null, _seed: number): Agreement {
+  const pairs = first.flatMap((a, i) => (a !== null && second[i] != null ? [[a, second[i]!] as const] : []));
+  const estimate = (value: number): Estimate => (pairs.length > 2 ? { value, low: value - 0.2, high: value + 0.2 } : null);
+  const error = pairs.reduce((sum, [a, b]) => sum + Math.abs(a - b), 0) / Math.max(1, pairs.length);
+  return { n: pairs.length, left_out: first.length - pairs.length, pearson: estimate(0.5), spearman: estimate(0.45), kendall: estimate(0.3), mean_error: estimate(error), alpha: estimate(0.4) };
+}
+
+export function fit_readout(request: FitRequest): Readout {
+  const n = request.examples.length;
+  if (n < 4) throw new FakeError("too_few", `${n} examples are too few to fit anything to; rate at least 12.`);
+  const d = request.examples[0]!.state.length;
+  const labels = request.examples.map(({ label }) => label);
+  return {
+    format: "retort.readout/1", version: version(), layer: 15, width: d / 2, min: request.min, max: request.max, weights: [labels.reduce((a, b) => a + b, 0) / n, ...Array<number>(d).fill(0)],
+    mean: Array<number>(d).fill(0), deviation: Array<number>(d).fill(1), lambda: 1, blend: 0.5, own: { slope: 1, intercept: 0 }, stretch: { slope: 1, intercept: 0 }, seed: request.seed, n,
+    groups: new Set(request.examples.map(({ group }) => group)).size, before: agreement(labels, labels, null, 0), after: agreement(labels, labels, null, 0), helps: n >= 12,
+    gain: { value: 0.1, low: 0.02, high: 0.2 }, warnings: n < 12 ? [`${n} examples are few; rate at least 12.`] : [],
+  };
+}
+
+export function apply_readout(readout: Readout, _state: Float32Array, own: number | null): number {
+  return Math.min(readout.max, Math.max(readout.min, (readout.weights[0]! + (own ?? readout.weights[0]!)) / 2));
 }
 
 function decide(item: ChecklistItem, response: string, index: number): ItemVerdict {
@@ -222,10 +340,16 @@ export function read_rubrics(text: string, name: string): Rubric[] {
   return list.map((entry) => {
     if (typeof entry.name !== "string") throw new FakeError("bad_rubric", `${name}:1:1: rubric[0]: the field "name" is missing; add it`);
     return {
-      id: entry.id ?? entry.name.toLowerCase().replaceAll(" ", "_"), name: entry.name, ability: null, criterion: entry.criterion ?? "", question: null,
+      id: entry.id ?? entry.name.toLowerCase().replaceAll(" ", "_"), name: entry.name, ability: null, criterion: entry.criterion ?? "", question: entry.question ?? null,
+      ...(entry.weight !== undefined && { weight: entry.weight }), ...(entry.not_applicable !== undefined && { not_applicable: entry.not_applicable }),
       options: entry.options ?? (entry as { option?: Rubric["options"] }).option ?? [1, 2, 3, 4, 5].map((value) => ({ label: String(value), value, description: null })),
     };
   });
+}
+
+export function write_rubrics(rubrics: Rubric[], format: "toml" | "json"): string {
+  for (const rubric of rubrics) if (rubric.name.trim() === "") throw new FakeError("invalid_rubric", "a rubric has no name; give it one");
+  return format === "json" ? `${JSON.stringify({ rubric: rubrics }, null, 1)}\n` : stringify({ rubric: rubrics.map((rubric) => Object.fromEntries(Object.entries(rubric).filter(([, value]) => value !== null))) });
 }
 
 export function overall_rubric(): Rubric {

@@ -1,5 +1,6 @@
 /** The ways to judge as one mean each, to be seen side by side. Pure. */
 import { tallyOf } from "./findings";
+import { isSkill } from "./own-rubrics";
 import type { ItemRow, Row, Run } from "./state";
 
 export interface Mean {
@@ -12,7 +13,7 @@ export interface Mean {
 
 /** The mean of FLASK's skills, which share one scale. Rubrics of one's own may have another, so they are left out. */
 export function skillsMean(rows: Row[]): Mean {
-  const skills = rows.filter((row) => row.rubric.ability !== null);
+  const skills = rows.filter((row) => isSkill(row.rubric.id));
   const scores = skills.flatMap((row) => (row.verdict?.verdict.kind === "scored" ? [row.verdict.verdict.expected] : []));
   return {
     mean: scores.length === 0 ? null : scores.reduce((sum, score) => sum + score, 0) / scores.length,

@@ -1,9 +1,13 @@
 /** The page's side of the worker: starts it, talks to it, and notices when it dies. */
 import { signal, type Signal } from "@preact/signals";
+import { isForm, profileOf } from "./profile";
 import { INITIAL, reduce, type Action, type State } from "./state";
 import { text } from "./text";
-import type { BackendChoice, JudgeRequest } from "./types";
-import type { Call, CallName, Calls, Failure, FromWorker, ModelSource, ToWorker } from "./worker/protocol";
+import type { BackendChoice, JudgeEvent, JudgeRecord, JudgeRequest } from "./types";
+import { startWorker } from "./worker/start";
+import type { Profile } from "./worker/names";
+import type { AdapterChoice, Call, CallName, Calls, Failure, FromWorker, ModelSource, ToWorker } from "./worker/protocol";
+import workerUrl from "./worker/worker.ts?worker&url";
 
 const PING_EVERY_MS = 10_000;
 /** So many questions in a row without an answer are told to the person: a minute in a visible tab (P35). */
@@ -28,6 +32,41 @@ function keepTuning(tuning: string): void {
   }
 }
 
+const ADAPTER_KEY = "retort.adapter";
+const NO_ADAPTER = "none";
+
+/** Why a model with a head of its own cannot judge by rubrics. */
+const ONLY_HEAD: Failure = { code: "only_head", message: text.failure.onlyHead };
+
+/** The adapter that was chosen last on this browser: an offered one or none. A file of one's own cannot be kept. */
+function recallAdapter(): AdapterChoice {
+  let name: string | null = null;
+  try {
+    name = localStorage.getItem(ADAPTER_KEY);
+  } catch {
+    // Storage is denied: the model's own default.
+  }
+  return name === NO_ADAPTER ? { kind: "none" } : { kind: "preset", name };
+}
+
+function keepAdapter(choice: AdapterChoice): void {
+  if (choice.kind === "file") return;
+  const name = choice.kind === "none" ? NO_ADAPTER : choice.name;
+  try {
+    if (name === null) localStorage.removeItem(ADAPTER_KEY);
+    else localStorage.setItem(ADAPTER_KEY, name);
+  } catch {
+    // The next visit begins with the default again.
+  }
+}
+
+/** A judgement beside the one that the page shows: of a batch, a lesson, a comparison. */
+interface Apart {
+  resolve: (record: JudgeRecord) => void;
+  reject: (failure: Failure) => void;
+  on_event: ((event: JudgeEvent) => void) | undefined;
+}
+
 interface PendingCall {
   resolve: (get: Calls[CallName]["get"]) => void;
   reject: (failure: Failure) => void;
@@ -47,9 +86,11 @@ export class EngineClient {
   #next_id = 1;
   #pending: JudgeRequest | null = null;
   #calls = new Map<number, PendingCall>();
+  #apart = new Map<number, Apart>();
   #unanswered = 0;
 
   constructor(private readonly registry_url: string) {
+    this.state.value = { ...INITIAL, choice: recallAdapter() };
     setInterval(() => this.#watch(), PING_EVERY_MS);
   }
 
@@ -57,7 +98,7 @@ export class EngineClient {
   start(): void {
     this.#worker?.terminate();
     this.#rejectCalls({ code: "worker_died", message: text.error.workerDied });
-    const worker = new Worker(new URL("./worker/worker.ts", import.meta.url), { type: "module", name: "retort-engine" });
+    const worker = startWorker(workerUrl, "retort-engine");
     this.#worker = worker;
     this.#unanswered = 0;
     worker.addEventListener("message", (event: MessageEvent<FromWorker>) => this.#receive(event.data));
@@ -77,22 +118,33 @@ export class EngineClient {
     this.start();
   }
 
-  load(source: ModelSource, backend: BackendChoice): void {
+  load(source: ModelSource, backend: BackendChoice, adapter: AdapterChoice = this.#adapterFor(source)): void {
     const load_id = this.#next_id++;
     if (!this.#worker) return this.restartWith(source, backend);
-    this.#dispatch({ type: "load_requested", load_id, source, backend });
-    this.#send({ type: "load", load_id, source, backend, tuning: recallTuning() });
+    this.#dispatch({ type: "load_requested", load_id, source, backend, adapter });
+    this.#send({ type: "load", load_id, source, backend, adapter, tuning: recallTuning() });
+  }
+
+  /** An adapter file is for one model: with another one goes what was chosen before. */
+  #adapterFor(source: ModelSource): AdapterChoice {
+    const { choice, source: before } = this.state.value;
+    return choice.kind === "file" && source !== before ? recallAdapter() : choice;
   }
 
   cancelLoad(): void {
     this.#send({ type: "cancel_load" });
   }
 
-  /** Applies an adapter to the loaded model; null takes it away. */
-  setAdapter(file: File | null): void {
+  /**
+   * Changes the adapter of the loaded model; where none is loaded, because its adapter could not be had, loads the model
+   * with this one.
+   */
+  setAdapter(adapter: AdapterChoice): void {
+    const { model, source, backend } = this.state.value;
+    if (model.phase !== "ready") return this.load(source, backend, adapter);
     const adapter_id = this.#next_id++;
-    this.#dispatch({ type: "adapter_requested", adapter_id, name: file?.name ?? null });
-    this.#send({ type: "set_adapter", adapter_id, file });
+    this.#dispatch({ type: "adapter_requested", adapter_id, adapter });
+    this.#send({ type: "set_adapter", adapter_id, adapter });
   }
 
   /** Judges at once, or as soon as the model that is being loaded is ready. */
@@ -104,7 +156,20 @@ export class EngineClient {
     }
     const run_id = this.#next_id++;
     this.#dispatch({ type: "judge_requested", run_id, request });
-    this.#send({ type: "judge", run_id, request });
+    // A judgement may have been asked for before it was known what is being loaded.
+    if (profileOf(this.state.value) === "head") return this.#dispatch({ type: "judge_failed", run_id, error: ONLY_HEAD });
+    this.#send({ type: "judge", run_id, request: this.#asked(request) });
+  }
+
+  /** How the loaded model is asked from now on, whatever is known of it. */
+  askBy(profile: Profile): void {
+    this.#dispatch({ type: "profile_chosen", profile });
+  }
+
+  /** A judge that writes is asked to, wherever the request comes from. */
+  #asked(request: JudgeRequest): JudgeRequest {
+    const profile = profileOf(this.state.value);
+    return isForm(profile) ? { ...request, form: profile } : request;
   }
 
   unqueue(): void {
@@ -117,6 +182,28 @@ export class EngineClient {
     if (run?.phase !== "running") return;
     this.#dispatch({ type: "cancel_requested" });
     this.#send({ type: "cancel_judge", run_id: run.run_id });
+  }
+
+  /**
+   * Judges without showing it in the page's own results; it waits its turn behind whatever uses the model. A judgement that
+   * was cancelled in its midst resolves, and its record says so; one that was cancelled before rejects with the code "cancelled".
+   */
+  judgeApart(request: JudgeRequest, { signal, on_event }: { signal?: AbortSignal; on_event?: (event: JudgeEvent) => void } = {}): Promise<JudgeRecord> {
+    if (signal?.aborted) return Promise.reject<JudgeRecord>({ code: "cancelled", message: text.failure.cancelled } satisfies Failure);
+    if (this.state.value.model.phase !== "ready") {
+      return Promise.reject<JudgeRecord>({ code: "not_ready", message: text.failure.notReady } satisfies Failure);
+    }
+    if (profileOf(this.state.value) === "head") {
+      return Promise.reject<JudgeRecord>(ONLY_HEAD);
+    }
+    const run_id = this.#next_id++;
+    const cancel = () => this.#send({ type: "cancel_judge", run_id });
+    signal?.addEventListener("abort", cancel);
+    const judged = new Promise<JudgeRecord>((resolve, reject) => {
+      this.#apart.set(run_id, { resolve, reject, on_event });
+      this.#send({ type: "judge", run_id, request: this.#asked(request) });
+    });
+    return judged.finally(() => signal?.removeEventListener("abort", cancel));
   }
 
   /** Asks the engine something; only what needs the model takes noticeable time. */
@@ -141,6 +228,15 @@ export class EngineClient {
     this.#send({ type: "forget_models" });
   }
 
+  /** Asks what is stored; the answer comes as `state.stored`. */
+  listStored(): void {
+    this.#send({ type: "list_stored" });
+  }
+
+  deleteStored(sha256: string): void {
+    this.#send({ type: "delete_stored", sha256 });
+  }
+
   dismissError(): void {
     this.#dispatch({ type: "error_dismissed" });
   }
@@ -161,7 +257,10 @@ export class EngineClient {
 
   #receive(message: FromWorker): void {
     if (message.type === "loaded" && message.info.tuning) keepTuning(message.info.tuning);
+    const { adapter } = this.state.value;
+    if (message.type === "adapter_set" && message.adapter_id === adapter.adapter_id && adapter.asked) keepAdapter(adapter.asked);
     this.#unanswered = 0;
+    if ("run_id" in message && this.#receiveApart(message)) return;
     if (this.state.value.stalled) this.#dispatch({ type: "stall_changed", stalled: false });
     switch (message.type) {
       case "answered":
@@ -185,9 +284,27 @@ export class EngineClient {
       this.judge(request);
     }
     // A trap inside wasm leaves its memory in an unknown state: nothing more is asked of that worker.
-    if ("error" in message && message.error.code === "engine_crashed" && this.#worker) {
+    if ("error" in message && message.error?.code === "engine_crashed" && this.#worker) {
       this.#died(this.#worker, message.error.message);
     }
+  }
+
+  /** Whether the message was of a judgement apart. */
+  #receiveApart(message: Extract<FromWorker, { run_id: number }>): boolean {
+    const apart = this.#apart.get(message.run_id);
+    if (!apart) return false;
+    if (message.type === "judge_event") {
+      apart.on_event?.(message.event);
+      return true;
+    }
+    this.#apart.delete(message.run_id);
+    if (message.type === "judged") {
+      apart.resolve(message.record);
+      return true;
+    }
+    apart.reject(message.error);
+    // What a crash means for the worker is seen to where every other message goes.
+    return message.error.code !== "engine_crashed";
   }
 
   #died(worker: Worker, message: string): void {
@@ -203,12 +320,14 @@ export class EngineClient {
   #rejectCalls(failure: Failure): void {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
-    for (const call of calls) call.reject(failure);
+    const apart = [...this.#apart.values()];
+    this.#apart.clear();
+    for (const one of [...calls, ...apart]) one.reject(failure);
   }
 
   #watch(): void {
     const { model, run, stalled } = this.state.value;
-    const busy = model.phase === "loading" || model.phase === "starting" || run?.phase === "running";
+    const busy = model.phase === "loading" || model.phase === "starting" || run?.phase === "running" || this.#apart.size + this.#calls.size > 0;
     if (!busy || !this.#worker) return;
     if (!stalled && this.#unanswered >= STALLED_AFTER_PINGS) this.#dispatch({ type: "stall_changed", stalled: true });
     this.#unanswered += 1;

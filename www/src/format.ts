@@ -36,6 +36,12 @@ export function formatScore(score: number): string | null {
   return Number.isFinite(score) ? score.toFixed(2) : null;
 }
 
+/** A movement to two decimals with its sign, a true minus; what rounds to nothing has none. */
+export function formatSigned(moved: number): string {
+  const shown = Math.abs(moved).toFixed(2);
+  return Number(shown) === 0 ? shown : `${moved < 0 ? "−" : "+"}${shown}`;
+}
+
 /** A weight as it was given; a true minus sign, so that it is not taken for a hyphen. */
 export function formatWeight(weight: number): string {
   return Number.isFinite(weight) ? String(weight).replace("-", "−") : "";

@@ -20,7 +20,7 @@ export type Radar =
 /** A radar with fewer axes is a line or a point. */
 export const LEAST_AXES = 3;
 
-export function scaleOf(rubric: Rubric): { min: number; max: number } {
+export function scaleOf(rubric: Pick<Rubric, "options">): { min: number; max: number } {
   const values = rubric.options.map((option) => option.value);
   return { min: Math.min(...values), max: Math.max(...values) };
 }

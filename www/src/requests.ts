@@ -1,5 +1,6 @@
 /** Counts the requests of the page itself; the worker counts its own (see worker.ts). */
 import { signal } from "@preact/signals";
+import { isKept } from "./kept";
 import { Refusals } from "./refusals";
 
 export const pageRequests = signal({ own: 0, other: 0 });
@@ -10,7 +11,7 @@ export function watchRequests(): void {
     let { own, other } = pageRequests.value;
     for (const entry of entries) {
       // data: and blob: addresses are made in the page and go nowhere.
-      if (!/^https?:/.test(entry.name)) continue;
+      if (!/^https?:/.test(entry.name) || isKept(entry)) continue;
       if (new URL(entry.name).origin === location.origin) own += 1;
       else other += 1;
     }
@@ -20,7 +21,7 @@ export function watchRequests(): void {
     const observer = new PerformanceObserver((list) => count(list.getEntries()));
     observer.observe({ type: "resource", buffered: true });
     // The page's own document.
-    pageRequests.value = { own: 1, other: 0 };
+    pageRequests.value = { own: performance.getEntriesByType("navigation").some(isKept) ? 0 : 1, other: 0 };
   }
   const refusals = new Refusals();
   document.addEventListener("securitypolicyviolation", (event) => {

@@ -2,7 +2,8 @@
 import type {
   AdapterInfo, BackendChoice, ChecklistItem, EngineInfo, ItemVerdict, JudgeRecord, JudgeRequest, Rubric, RubricVerdict, Truncation, Vocabulary,
 } from "./types";
-import type { Failure, FromWorker, LoadStage, ModelSource, Origin, Preset } from "./worker/protocol";
+import type { Profile } from "./worker/names";
+import type { AdapterChoice, Failure, FromWorker, LoadStage, ModelSource, Offered, Origin, Preset, StoredFile } from "./worker/protocol";
 
 export type ModelState =
   | { phase: "starting" }
@@ -17,7 +18,8 @@ export type ModelState =
       /** Another tab is downloading the same model. */
       waiting: boolean;
     }
-  | { phase: "ready"; info: EngineInfo; origin: Origin; other_tab: boolean };
+  /** `profile`: what whoever offered the stored file said of how it wants to be asked. */
+  | { phase: "ready"; info: EngineInfo; origin: Origin; other_tab: boolean; profile: Profile | null };
 
 /** A row of the results: one rubric that was asked for. */
 export interface Row {
@@ -44,6 +46,8 @@ export interface Run {
   response: string;
   done_tokens: number;
   total_tokens: number;
+  /** What a judge that writes has written of the verdict that comes next, and by which rubric. */
+  writing: { rubric_id: string; text: string } | null;
   truncations: Truncation[];
   record: JudgeRecord | null;
 }
@@ -56,6 +60,10 @@ export interface AdapterState {
   adapter_id: number;
   applied: AdapterInfo | null;
   changing: string | null;
+  /** What is asked for while it is being changed. */
+  asked: AdapterChoice | null;
+  /** How much of it has been fetched, where it has to be. */
+  fetched: { loaded_bytes: number; total_bytes: number } | null;
 }
 
 export interface State {
@@ -69,7 +77,11 @@ export interface State {
   load_id: number;
   source: ModelSource;
   backend: BackendChoice;
+  /** Which adapter the next load applies. */
+  choice: AdapterChoice;
   adapter: AdapterState;
+  /** How the person says that the loaded model wants to be asked; null where they have not said. */
+  asked_by: Profile | null;
   run: Run | null;
   /** Judge was pressed while the model was loading; the judgement starts by itself. */
   queued: boolean;
@@ -79,9 +91,11 @@ export interface State {
   /** Bytes freed by the last "delete stored models", or null. */
   forgotten: number | null;
   worker_requests: { own: number; other: number; refused: number };
+  /** What this browser has stored, as it was last asked; `freed` and `error` are of the last deletion. */
+  stored: { files: StoredFile[]; freed: number | null; error: Failure | null } | null;
 }
 
-const NO_ADAPTER: AdapterState = { adapter_id: 0, applied: null, changing: null };
+const NO_ADAPTER: AdapterState = { adapter_id: 0, applied: null, changing: null, asked: null, fetched: null };
 
 export const INITIAL: State = {
   version: null,
@@ -93,22 +107,25 @@ export const INITIAL: State = {
   load_id: 0,
   source: { kind: "preset", name: null },
   backend: "auto",
+  choice: { kind: "preset", name: null },
   adapter: NO_ADAPTER,
+  asked_by: null,
   run: null,
   queued: false,
   error: null,
   stalled: false,
   forgotten: null,
   worker_requests: { own: 0, other: 0, refused: 0 },
+  stored: null,
 };
 
 /** What the page itself does. */
 export type Action =
-  | { type: "load_requested"; load_id: number; source: ModelSource; backend: BackendChoice }
-  /** `name` null: the adapter is to be taken away. */
-  | { type: "adapter_requested"; adapter_id: number; name: string | null }
+  | { type: "load_requested"; load_id: number; source: ModelSource; backend: BackendChoice; adapter: AdapterChoice }
+  | { type: "adapter_requested"; adapter_id: number; adapter: AdapterChoice }
   | { type: "judge_requested"; run_id: number; request: JudgeRequest }
   | { type: "cancel_requested" }
+  | { type: "profile_chosen"; profile: Profile }
   | { type: "queue_changed"; queued: boolean }
   | { type: "error_dismissed" }
   | { type: "worker_died"; message: string }
@@ -131,12 +148,15 @@ export function reduce(state: State, message: FromWorker | Action): State {
         load_id: message.load_id,
         source: message.source,
         backend: message.backend,
+        choice: message.adapter,
         error: null,
         forgotten: null,
         adapter: NO_ADAPTER,
+        asked_by: null,
+        stored: state.stored && { ...state.stored, freed: null, error: null },
         model: {
           phase: "loading",
-          name: sourceName(message.source),
+          name: sourceName(state, message.source),
           stage: "header",
           loaded_bytes: 0,
           total_bytes: 0,
@@ -153,25 +173,34 @@ export function reduce(state: State, message: FromWorker | Action): State {
       return { ...state, model: { ...state.model, waiting: true } };
     case "loaded": {
       if (message.load_id !== state.load_id) return state;
-      const { info, origin, other_tab } = message;
-      return { ...state, model: { phase: "ready", info, origin, other_tab } };
+      const { info, origin, other_tab, profile } = message;
+      return { ...state, model: { phase: "ready", info, origin, other_tab, profile }, adapter: { ...NO_ADAPTER, applied: info.adapter } };
     }
     case "load_failed": {
       if (message.load_id !== state.load_id) return state;
       const next: State = { ...state, model: { phase: "none" }, queued: false };
-      return message.error.code === "cancelled" ? next : failed(next, "model", message.error);
+      return message.error.code === "cancelled" ? next : failed(next, message.place, message.error);
     }
 
     case "adapter_requested": {
-      const { adapter_id, name } = message;
-      return { ...state, error: null, adapter: { ...state.adapter, adapter_id, changing: name ?? "" } };
+      const { adapter_id, adapter: asked } = message;
+      return { ...state, error: null, adapter: { ...state.adapter, adapter_id, changing: choiceName(state, asked), asked, fetched: null } };
     }
     case "adapter_set":
       if (message.adapter_id !== state.adapter.adapter_id) return state;
-      return { ...state, adapter: { ...state.adapter, applied: message.adapter, changing: null } };
+      return {
+        ...state,
+        choice: state.adapter.asked ?? state.choice,
+        adapter: { ...state.adapter, applied: message.adapter, changing: null, asked: null, fetched: null },
+      };
+    case "adapter_progress": {
+      if (message.adapter_id !== state.adapter.adapter_id) return state;
+      const { loaded_bytes, total_bytes } = message;
+      return { ...state, adapter: { ...state.adapter, fetched: { loaded_bytes, total_bytes } } };
+    }
     case "adapter_failed":
       if (message.adapter_id !== state.adapter.adapter_id) return state;
-      return failed({ ...state, adapter: { ...state.adapter, changing: null } }, "adapter", message.error);
+      return failed({ ...state, adapter: { ...state.adapter, changing: null, asked: null, fetched: null } }, "adapter", message.error);
 
     case "judge_requested": {
       const { rubrics, checklist, response } = message.request;
@@ -190,11 +219,14 @@ export function reduce(state: State, message: FromWorker | Action): State {
           response,
           done_tokens: 0,
           total_tokens: 0,
+          writing: null,
           truncations: [],
           record: null,
         },
       };
     }
+    case "profile_chosen":
+      return { ...state, asked_by: message.profile };
     case "cancel_requested":
       return state.run?.phase === "running" ? { ...state, run: { ...state.run, cancelling: true } } : state;
     case "judge_event": {
@@ -206,11 +238,15 @@ export function reduce(state: State, message: FromWorker | Action): State {
           return { ...state, run: { ...run, truncations: event.truncations } };
         case "progress":
           return { ...state, run: { ...run, done_tokens: event.done_tokens, total_tokens: event.total_tokens } };
+        case "writing": {
+          // Rubrics are asked one after the other, so that the one in question is the first without a verdict.
+          const rubric = unanswered(run);
+          if (!rubric) return state;
+          const before = run.writing?.rubric_id === rubric.id ? run.writing.text : "";
+          return { ...state, run: { ...run, writing: { rubric_id: rubric.id, text: before + event.piece } } };
+        }
         case "verdict":
-          return {
-            ...state,
-            run: withVerdicts(run, [event.verdict], []),
-          };
+          return { ...state, run: { ...withVerdicts(run, [event.verdict], []), writing: null } };
         case "item":
           return { ...state, run: withVerdicts(run, [], [event.verdict]) };
       }
@@ -226,6 +262,7 @@ export function reduce(state: State, message: FromWorker | Action): State {
           ...withVerdicts(run, record.verdicts, record.checklist?.items ?? []),
           phase: record.cancelled ? "cancelled" : "done",
           cancelling: false,
+          writing: null,
           truncations: record.truncations,
           record,
         },
@@ -265,6 +302,14 @@ export function reduce(state: State, message: FromWorker | Action): State {
       };
     case "models_forgotten":
       return { ...state, forgotten: message.bytes, model: { phase: "none" }, adapter: NO_ADAPTER, queued: false };
+    case "unloaded":
+      return { ...state, model: { phase: "none" }, adapter: NO_ADAPTER, queued: false };
+    case "stored": {
+      const { files, freed, error } = message;
+      // A mere look at the list does not take away what was said of the last deletion.
+      const said = freed === null && error === null ? state.stored : message;
+      return { ...state, stored: { files, freed: said?.freed ?? null, error: said?.error ?? null } };
+    }
     case "requests":
       return { ...state, worker_requests: { own: message.own, other: message.other, refused: message.refused } };
     case "answered":
@@ -281,8 +326,37 @@ export function ownFiles(files: Iterable<File>): ModelSource | null {
   return first === undefined ? null : { kind: "file", files: [first, ...others] };
 }
 
-export function sourceName(source: ModelSource): string {
-  return source.kind === "file" ? source.files[0].name : (source.name ?? "");
+/** What the server offers that a source means. */
+export function presetOf({ presets }: Pick<State, "presets">, source: ModelSource): Preset | undefined {
+  if (source.kind === "file") return undefined;
+  if (source.kind === "stored") return presets.find((one) => one.sha256 === source.sha256);
+  return source.name === null ? (presets.find((one) => one.default) ?? presets[0]) : presets.find((one) => one.name === source.name);
+}
+
+/** The adapters that are offered for the model that is loaded or being loaded. */
+export function offeredAdapters(state: State): Offered[] {
+  return presetOf(state, state.source)?.adapters ?? [];
+}
+
+/** Which of the offered adapters is applied, if one of them is: by hash, since a file of one's own may have any name. */
+export function appliedOffer(state: State): Offered | undefined {
+  const { applied } = state.adapter;
+  return applied === null ? undefined : offeredAdapters(state).find(({ name, sha256 }) => applied.name === name && applied.sha256 === sha256);
+}
+
+/** What an adapter that was asked for is called; "" for none. */
+function choiceName(state: State, choice: AdapterChoice): string {
+  if (choice.kind === "none") return "";
+  if (choice.kind === "file") return choice.file.name;
+  const adapters = offeredAdapters(state);
+  return (adapters.find((one) => one.name === choice.name) ?? adapters.find((one) => one.default))?.title ?? "";
+}
+
+export function sourceName({ stored }: Pick<State, "stored">, source: ModelSource): string {
+  if (source.kind === "file") return source.files[0].name;
+  if (source.kind === "preset") return source.name ?? "";
+  const file = stored?.files.find(({ sha256 }) => sha256 === source.sha256);
+  return file?.title || file?.name || "";
 }
 
 function failed(state: State, place: ErrorPlace, failure: Failure): State {
@@ -291,6 +365,11 @@ function failed(state: State, place: ErrorPlace, failure: Failure): State {
 
 function current(state: State, run_id: number): Run | null {
   return state.run?.run_id === run_id && state.run.phase === "running" ? state.run : null;
+}
+
+/** The rubric whose verdict comes next, if it is not an item's turn. */
+function unanswered({ rows, overall }: Run): Rubric | null {
+  return [...rows, ...(overall ? [overall] : [])].find(({ verdict }) => verdict === null)?.rubric ?? null;
 }
 
 /** A run whose worker is gone keeps the scores that had arrived. */

@@ -140,10 +140,12 @@ describe("a run with a checklist", () => {
 describe("ways to judge, side by side", () => {
   it("have means without what is N/A or not scored, and without rubrics of other scales", () => {
     const rows = [
-      { rubric: rubric("x", "logical_thinking"), verdict: says("x", scored(2, 1, 5)) },
-      { rubric: rubric("y", "user_alignment"), verdict: says("y", none("not_applicable")) },
-      { rubric: rubric("z", "user_alignment"), verdict: says("z", scored(5, 1, 5)) },
+      { rubric: rubric("factuality", "background_knowledge"), verdict: says("factuality", scored(2, 1, 5)) },
+      { rubric: rubric("harmlessness", "user_alignment"), verdict: says("harmlessness", none("not_applicable")) },
+      { rubric: rubric("readability", "user_alignment"), verdict: says("readability", scored(5, 1, 5)) },
       { rubric: rubric("own", null, [0, 100]), verdict: says("own", scored(100, 0, 100)) },
+      // A rubric of one's own may name an ability, and is none of FLASK's for it.
+      { rubric: rubric("custom_readability", "user_alignment", [0, 100]), verdict: says("custom_readability", scored(90, 0, 100)) },
     ];
     // (2 + 5) / 2
     expect(skillsMean(rows)).toEqual({ mean: 3.5, max: 5, scored: 2, all: 3 });
@@ -155,10 +157,10 @@ describe("ways to judge, side by side", () => {
     expect(hardMean([row(HARD, judged(HARD, none("mass_too_low")))])).toEqual({ mean: null, max: 5, scored: 0, all: 1 });
   });
   it("are compared only where there are two", () => {
-    const { run } = running();
-    const questions = run!.items.filter((one) => one.item.id === "hard-1");
-    expect(meansOf(run!, questions).map(({ way }) => way)).toEqual(["skills", "hard", "overall"]);
-    expect(meansOf({ ...run!, rows: [] , overall: null }, questions)).toEqual([]);
+    const run = { ...running().run!, rows: [{ rubric: rubric("factuality", "background_knowledge"), verdict: null }] };
+    const questions = run.items.filter((one) => one.item.id === "hard-1");
+    expect(meansOf(run, questions).map(({ way }) => way)).toEqual(["skills", "hard", "overall"]);
+    expect(meansOf({ ...run, rows: [] , overall: null }, questions)).toEqual([]);
   });
 });
 

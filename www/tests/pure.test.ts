@@ -88,8 +88,10 @@ describe("stored models", () => {
 
 describe("the registry", () => {
   const entry = { name: "m", title: "M", file: "m.gguf", url: "m.gguf", bytes: 3, sha256: "a".repeat(64), licence: "Apache-2.0", description: "d", default: true };
+  const adapter = { ...entry, name: "a", file: "a.gguf", url: "a.gguf" };
   it("is read", () => {
-    expect(readRegistry(JSON.stringify([entry]))).toEqual([entry]);
+    expect(readRegistry(JSON.stringify([entry]))).toEqual([{ ...entry, adapters: [] }]);
+    expect(readRegistry(JSON.stringify([{ ...entry, adapters: [adapter] }]))).toEqual([{ ...entry, adapters: [adapter] }]);
   });
   it("shows the name where there is no title", () => {
     expect(readRegistry(JSON.stringify([{ ...entry, title: undefined }]))[0]!.title).toBe("m");
@@ -105,6 +107,8 @@ describe("the registry", () => {
     };
     expect(refused("{")).toContain("not JSON");
     expect(refused({})).toContain("not a list");
+    expect(refused([{ ...entry, adapters: {} }])).toContain("entry 1 has adapters that are not a list");
+    expect(refused([entry, { ...entry, adapters: [adapter, { ...adapter, sha256: "x" }] }])).toContain('entry 2, adapter 2, field "sha256"');
     expect(refused([entry, { ...entry, bytes: -1 }])).toContain('entry 2 has no positive whole number in the field "bytes"');
     expect(refused([{ ...entry, sha256: "xyz" }])).toContain('entry 1, field "sha256"');
     expect(refused([{ ...entry, url: undefined }])).toContain('"url"');

@@ -26,6 +26,18 @@ describe("a run", () => {
     expect(ids(state)).toEqual([null, null, "c"]);
   });
 
+  it("collects what a judge is writing until its verdict is there", () => {
+    const writing = (state: State, question: number, piece: string) => reduce(state, { type: "judge_event", run_id: 7, event: { kind: "writing", question, piece } });
+    let state = writing(writing(running(), 0, "It is "), 0, "sound.");
+    expect(state.run!.writing).toEqual({ rubric_id: "a", text: "It is sound." });
+    state = reduce(state, { type: "judge_event", run_id: 7, event: { kind: "verdict", index: 0, verdict: verdict("a", 3) } });
+    expect(state.run!.writing).toBeNull();
+    state = writing(state, 1, "Not");
+    expect(state.run!.writing).toEqual({ rubric_id: "b", text: "Not" });
+    state = reduce(state, { type: "judged", run_id: 7, record: record([verdict("a", 3)], true) });
+    expect(state.run!.writing).toBeNull();
+  });
+
   it("ignores messages of an earlier run", () => {
     const state = running();
     expect(reduce(state, { type: "judge_event", run_id: 6, event: { kind: "verdict", index: 0, verdict: verdict("a", 3) } })).toBe(state);
@@ -69,7 +81,7 @@ describe("a run", () => {
 
 describe("a load", () => {
   const info = { backend: "cpu", reason: "", device: "", model: {} } as unknown as EngineInfo;
-  const loading = () => reduce(INITIAL, { type: "load_requested", load_id: 3, source: { kind: "preset", name: "m" }, backend: "auto" });
+  const loading = () => reduce(INITIAL, { type: "load_requested", load_id: 3, source: { kind: "preset", name: "m" }, backend: "auto", adapter: { kind: "none" } });
 
   it("shows progress in bytes, of the current load only", () => {
     const progress = { type: "load_progress", load_id: 3, name: "m", stage: "download", loaded_bytes: 5, total_bytes: 10 } as const;
@@ -80,23 +92,23 @@ describe("a load", () => {
 
   it("is not undone by the failure of the one that it replaced", () => {
     const state = loading();
-    expect(reduce(state, { type: "load_failed", load_id: 2, error: { code: "cancelled", message: "" } })).toBe(state);
+    expect(reduce(state, { type: "load_failed", load_id: 2, place: "model", error: { code: "cancelled", message: "" } })).toBe(state);
   });
 
   it("ends ready, or with an error that drops a waiting judgement", () => {
-    expect(reduce(loading(), { type: "loaded", load_id: 3, info, origin: "cached", other_tab: false }).model.phase).toBe("ready");
+    expect(reduce(loading(), { type: "loaded", load_id: 3, info, origin: "cached", other_tab: false, profile: null }).model.phase).toBe("ready");
     const queued = reduce(loading(), { type: "queue_changed", queued: true });
-    const failed = reduce(queued, { type: "load_failed", load_id: 3, error: { code: "not_gguf", message: "x" } });
+    const failed = reduce(queued, { type: "load_failed", load_id: 3, place: "model", error: { code: "not_gguf", message: "x" } });
     expect(failed).toMatchObject({ queued: false, model: { phase: "none" }, error: { place: "model", failure: { code: "not_gguf" } } });
   });
 
   it("is gone when stored models are deleted", () => {
-    const ready = reduce(loading(), { type: "loaded", load_id: 3, info, origin: "cached", other_tab: false });
+    const ready = reduce(loading(), { type: "loaded", load_id: 3, info, origin: "cached", other_tab: false, profile: null });
     expect(reduce(ready, { type: "models_forgotten", bytes: 5 })).toMatchObject({ model: { phase: "none" }, forgotten: 5 });
   });
 
   it("that is cancelled is no error", () => {
-    const state = reduce(loading(), { type: "load_failed", load_id: 3, error: { code: "cancelled", message: "" } });
+    const state = reduce(loading(), { type: "load_failed", load_id: 3, place: "model", error: { code: "cancelled", message: "" } });
     expect(state.error).toBeNull();
     expect(state.model.phase).toBe("none");
   });
@@ -115,10 +127,11 @@ describe("an adapter", () => {
   const applied: AdapterInfo = { name: "a.gguf", sha256: null, title: "A", rank: 4, strength: 1 };
   const info = { backend: "cpu", reason: "", device: "", model: {}, adapter: null } as unknown as EngineInfo;
   const loaded = () => {
-    const loading = reduce(INITIAL, { type: "load_requested", load_id: 3, source: { kind: "preset", name: "m" }, backend: "auto" });
-    return reduce(loading, { type: "loaded", load_id: 3, info, origin: "cached", other_tab: false });
+    const loading = reduce(INITIAL, { type: "load_requested", load_id: 3, source: { kind: "preset", name: "m" }, backend: "auto", adapter: { kind: "none" } });
+    return reduce(loading, { type: "loaded", load_id: 3, info, origin: "cached", other_tab: false, profile: null });
   };
-  const asked = (state: State, adapter_id: number, name: string | null) => reduce(state, { type: "adapter_requested", adapter_id, name });
+  const asked = (state: State, adapter_id: number, name: string | null) =>
+    reduce(state, { type: "adapter_requested", adapter_id, adapter: name === null ? { kind: "none" } : { kind: "file", file: new File([], name) } });
 
   it("is applied, and taken away", () => {
     let state = asked(loaded(), 4, "a.gguf");
@@ -138,9 +151,32 @@ describe("an adapter", () => {
     expect(state.model.phase).toBe("ready");
   });
 
+  it("that was chosen is the choice of the next load, once it is applied", () => {
+    let state = reduce(loaded(), { type: "adapter_requested", adapter_id: 4, adapter: { kind: "preset", name: "tone" } });
+    expect(state.choice).toEqual({ kind: "none" });
+    state = reduce(state, { type: "adapter_progress", adapter_id: 3, loaded_bytes: 1, total_bytes: 2 });
+    expect(state.adapter.fetched).toBeNull();
+    state = reduce(state, { type: "adapter_progress", adapter_id: 4, loaded_bytes: 1, total_bytes: 2 });
+    expect(state.adapter.fetched).toEqual({ loaded_bytes: 1, total_bytes: 2 });
+    const failed = reduce(state, { type: "adapter_failed", adapter_id: 4, error: { code: "hash_mismatch", message: "" } });
+    expect(failed.choice).toEqual({ kind: "none" });
+    state = reduce(state, { type: "adapter_set", adapter_id: 4, adapter: applied });
+    expect(state.choice).toEqual({ kind: "preset", name: "tone" });
+    expect(state.adapter.fetched).toBeNull();
+  });
+
+  it("comes with its model, or its failure says that it was the adapter's", () => {
+    const loading = reduce(INITIAL, { type: "load_requested", load_id: 3, source: { kind: "preset", name: "m" }, backend: "auto", adapter: { kind: "preset", name: null } });
+    expect(reduce(loading, { type: "loaded", load_id: 3, info: { ...info, adapter: applied }, origin: "cached", other_tab: false, profile: null }).adapter.applied).toBe(applied);
+    const error = { code: "hash_mismatch", message: "" };
+    const state = reduce(loading, { type: "load_failed", load_id: 3, place: "adapter", error });
+    expect(state.error).toEqual({ place: "adapter", failure: error });
+    expect(state.model.phase).toBe("none");
+  });
+
   it("goes with its model, and an answer that comes later brings it not back", () => {
     let state = asked(loaded(), 4, "a.gguf");
-    state = reduce(state, { type: "load_requested", load_id: 6, source: { kind: "preset", name: "n" }, backend: "auto" });
+    state = reduce(state, { type: "load_requested", load_id: 6, source: { kind: "preset", name: "n" }, backend: "auto", adapter: { kind: "none" } });
     expect(reduce(state, { type: "adapter_set", adapter_id: 4, adapter: applied }).adapter.applied).toBeNull();
     expect(reduce(asked(loaded(), 4, "a.gguf"), { type: "worker_died", message: "gone" }).adapter.changing).toBeNull();
   });

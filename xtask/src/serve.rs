@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::ValueEnum;
-use retort_models::{Registry, Store, Verification, sha256_file};
+use retort_models::{Model, ModelError, Store, Verification, sha256_file};
 use tokio::net::TcpListener;
 
 use crate::error::{Error, io};
-use crate::server::{self, Offered};
+use crate::server::{self, Offered, OfferedAdapter};
 use crate::workspace::Workspace;
 use crate::{model, page};
 
@@ -59,7 +59,7 @@ pub(crate) fn serve(workspace: &Workspace, options: &ServeOptions) -> Result<(),
             dist.display()
         )));
     }
-    let models = models(options)?;
+    let models = models(options, workspace)?;
 
     let runtime = tokio::runtime::Runtime::new().map_err(io("start threads for", Path::new("the server")))?;
     let done = runtime.block_on(async {
@@ -74,6 +74,10 @@ pub(crate) fn serve(workspace: &Workspace, options: &ServeOptions) -> Result<(),
         let url = format!("http://127.0.0.1:{port}/");
         for model in &models {
             eprintln!("Model {} ({} bytes{})", model.name, model.bytes, if model.default { ", default" } else { "" });
+            for adapter in &model.adapters {
+                let default = if adapter.default { ", default" } else { "" };
+                eprintln!("  with the adapter {} ({} bytes{default})", adapter.name, adapter.bytes);
+            }
         }
         // On standard output, alone: a script can read it.
         println!("Retort is at {url}");
@@ -94,19 +98,19 @@ pub(crate) fn serve(workspace: &Workspace, options: &ServeOptions) -> Result<(),
 }
 
 /// What can be served.
-fn models(options: &ServeOptions) -> Result<Vec<Offered>, Error> {
+fn models(options: &ServeOptions, workspace: &Workspace) -> Result<Vec<Offered>, Error> {
     if let (Some(folder), None) = (&options.model_dir, &options.registry) {
         return every_file(folder);
     }
     let registry = match &options.registry {
-        Some(path) => Registry::read(path)?,
-        None => Registry::built_in().map_err(retort_models::ModelError::from)?,
+        Some(path) => path.clone(),
+        None => workspace.models().join("registry.toml"),
     };
     let folder = match &options.model_dir {
         Some(folder) => folder.clone(),
         None => retort_models::cache_dir()?,
     };
-    let store = Store::new(registry, folder);
+    let store = Store::read(&registry, folder)?;
     let default = store.registry().default_model().name.clone();
     if options.model_dir.is_none() && !options.no_model {
         model::pull(&store, &default).map_err(|error| {
@@ -126,6 +130,7 @@ fn models(options: &ServeOptions) -> Result<Vec<Offered>, Error> {
                 bytes: model.bytes,
                 sha256: model.sha256.clone(),
                 default: model.name == default,
+                adapters: adapters(&store, model)?,
             }),
             Verification::Missing => {}
             Verification::WrongSize { .. } | Verification::WrongHash { .. } => eprintln!(
@@ -133,6 +138,31 @@ fn models(options: &ServeOptions) -> Result<Vec<Offered>, Error> {
                 store.path_of(model).display(),
                 model.name
             ),
+        }
+    }
+    Ok(offered)
+}
+
+/// The adapters of a model whose files are there; what is missing or damaged is said.
+fn adapters(store: &Store, model: &Model) -> Result<Vec<OfferedAdapter>, Error> {
+    let mut offered = Vec::new();
+    for adapter in store.registry().adapters_for(model) {
+        match store.adapter_file(adapter) {
+            Ok(path) => offered.push(OfferedAdapter {
+                name: adapter.name.clone(),
+                title: adapter.title.clone(),
+                description: adapter.description.clone(),
+                licence: adapter.licence.clone(),
+                file: adapter.file.clone(),
+                path,
+                bytes: adapter.bytes,
+                sha256: adapter.sha256.clone(),
+                default: model.adapter.as_ref() == Some(&adapter.name),
+            }),
+            Err(error @ (ModelError::NoAdapterFile { .. } | ModelError::DamagedAdapter { .. })) => {
+                eprintln!("The adapter {} is not served: {error}", adapter.name);
+            }
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(offered)
@@ -159,6 +189,7 @@ fn every_file(folder: &Path) -> Result<Vec<Offered>, Error> {
             bytes: std::fs::metadata(&path).map_err(io("look at", &path))?.len(),
             sha256: sha256_file(&path, &mut |_| {}).map_err(io("read", &path))?,
             default: offered.is_empty(),
+            adapters: Vec::new(),
             name,
             file,
             path,
@@ -206,6 +237,10 @@ mod tests {
         }
     }
 
+    fn offered(model_dir: Option<PathBuf>, registry: Option<PathBuf>) -> Result<Vec<Offered>, Error> {
+        models(&options(model_dir, registry), &Workspace::find().unwrap())
+    }
+
     // FIPS 180-4's own example for "abc".
     const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
@@ -215,7 +250,7 @@ mod tests {
         std::fs::write(folder.path().join("b.gguf"), "").unwrap();
         std::fs::write(folder.path().join("a.GGUF"), "abc").unwrap();
         std::fs::write(folder.path().join("notes.txt"), "abc").unwrap();
-        let models = models(&options(Some(folder.path().to_owned()), None)).unwrap();
+        let models = offered(Some(folder.path().to_owned()), None).unwrap();
         let seen: Vec<_> =
             models.iter().map(|m| (m.name.as_str(), m.file.as_str(), m.bytes, m.default)).collect();
         assert_eq!(seen, [("a", "a.GGUF", 3, true), ("b", "b.gguf", 0, false)]);
@@ -236,15 +271,43 @@ mod tests {
         std::fs::write(&registry, text).unwrap();
         std::fs::write(folder.path().join("good.gguf"), "abc").unwrap();
         std::fs::write(folder.path().join("wrong.gguf"), "abd").unwrap();
-        let models = models(&options(Some(folder.path().to_owned()), Some(registry))).unwrap();
+        let models = offered(Some(folder.path().to_owned()), Some(registry)).unwrap();
         assert_eq!(models.len(), 1);
         assert_eq!((models[0].name.as_str(), models[0].default), ("good", true));
+    }
+
+    /// Beside the registry file is where they lie; one that is damaged is left out, and the model is served all the same.
+    #[test]
+    fn adapters_are_offered_with_their_model_where_they_are_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let adapter = |name: &str| {
+            format!(
+                "[[adapter]]\nname = \"{name}\"\ntitle = \"T\"\ndescription = \"D\"\nmodel = \"base\"\nfile = \"{name}.gguf\"\n\
+                 bytes = 3\nsha256 = \"{ABC}\"\nlicence = \"CC0-1.0\"\ncard = \"{name}.md\"\n"
+            )
+        };
+        let base = format!(
+            "default = \"base\"\n[[model]]\nname = \"base\"\ntitle = \"T\"\ndescription = \"D\"\nfile = \"base.gguf\"\n\
+             bytes = 3\nsha256 = \"{ABC}\"\nlicence = \"CC0-1.0\"\nadapter = \"good\"\n"
+        );
+        let text = [base, adapter("damaged"), adapter("good"), adapter("absent")].concat();
+        let registry = folder.path().join("registry.toml");
+        std::fs::write(&registry, text).unwrap();
+        let models_folder = folder.path().join("models");
+        std::fs::create_dir(&models_folder).unwrap();
+        std::fs::write(models_folder.join("base.gguf"), "abc").unwrap();
+        std::fs::write(folder.path().join("good.gguf"), "abc").unwrap();
+        std::fs::write(folder.path().join("damaged.gguf"), "abd").unwrap();
+        let models = offered(Some(models_folder), Some(registry)).unwrap();
+        let seen: Vec<_> =
+            models[0].adapters.iter().map(|one| (one.name.as_str(), one.default, &one.path)).collect();
+        assert_eq!(seen, [("good", true, &folder.path().join("good.gguf"))]);
     }
 
     #[test]
     fn an_empty_folder_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        let error = models(&options(Some(folder.path().to_owned()), None)).unwrap_err();
+        let error = offered(Some(folder.path().to_owned()), None).unwrap_err();
         assert!(error.to_string().contains("no .gguf file"), "{error}");
     }
 }

@@ -19,7 +19,13 @@ use tower_http::set_header::SetResponseHeaderLayer;
 /// What the page may do: run its own scripts, styles, workers and wasm, and speak to this server. Nothing else,
 /// so that a text pasted into the page has no way out of it.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; \
-     style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; \
+     style-src 'self'; img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self' blob:; \
+     manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What the download page may do besides: reach where models come from. It holds no texts, and its workers inherit this.
+pub(crate) const DOWNLOAD_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; \
+     style-src 'self'; img-src 'self' data: blob:; font-src 'self'; \
+     connect-src 'self' https://huggingface.co https://*.huggingface.co https://*.hf.co; worker-src 'self' blob:; \
      manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// One model that the server offers.
@@ -35,6 +41,25 @@ pub(crate) struct Offered {
     pub(crate) bytes: u64,
     /// In lower-case hex, of the file as it is on disk.
     pub(crate) sha256: String,
+    pub(crate) default: bool,
+    /// The adapters made for it.
+    pub(crate) adapters: Vec<OfferedAdapter>,
+}
+
+/// One adapter that the server offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OfferedAdapter {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) licence: String,
+    /// The name in the address, as a model's.
+    pub(crate) file: String,
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: u64,
+    /// In lower-case hex.
+    pub(crate) sha256: String,
+    /// Whether the page applies it to the model where nobody chose.
     pub(crate) default: bool,
 }
 
@@ -59,26 +84,51 @@ pub(crate) fn router(dist: &Path, models: &[Offered]) -> Router {
                 "bytes": model.bytes,
                 "sha256": model.sha256,
                 "default": model.default,
+                "adapters": model.adapters.iter().map(adapter_json).collect::<Vec<_>>(),
             })
         })
         .collect();
+    let adapters =
+        models.iter().flat_map(|model| &model.adapters).map(|one| (one.file.clone(), one.path.clone()));
     let models = Models {
         registry: serde_json::Value::from(registry).to_string(),
-        files: models.iter().map(|model| (model.file.clone(), model.path.clone())).collect(),
+        files: models.iter().map(|model| (model.file.clone(), model.path.clone())).chain(adapters).collect(),
     };
     let always = |name: HeaderName, value: &'static str| {
         SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
     };
+    // Any other spelling of this path gets the strict policy, under which the page can do less, never more.
+    let download = Router::new()
+        .route_service("/models.html", ServeFile::new(dist.join("models.html")))
+        .layer(always(header::CONTENT_SECURITY_POLICY, DOWNLOAD_POLICY));
     Router::new()
         .route("/models/registry.json", get(registry_json))
         .route("/models/{file}", get(model_file))
         .with_state(Arc::new(models))
+        .merge(download)
         .fallback_service(ServeDir::new(dist))
-        .layer(always(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY))
+        .layer(SetResponseHeaderLayer::if_not_present(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(CONTENT_SECURITY_POLICY),
+        ))
         .layer(always(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(always(header::REFERRER_POLICY, "no-referrer"))
         // Stored copies are fine, but each use asks whether they still hold: a rebuilt page is seen at once.
         .layer(always(header::CACHE_CONTROL, "no-cache"))
+}
+
+fn adapter_json(adapter: &OfferedAdapter) -> serde_json::Value {
+    json!({
+        "name": adapter.name,
+        "title": adapter.title,
+        "description": adapter.description,
+        "licence": adapter.licence,
+        "file": adapter.file,
+        "url": format!("/models/{}", url_segment(&adapter.file)),
+        "bytes": adapter.bytes,
+        "sha256": adapter.sha256,
+        "default": adapter.default,
+    })
 }
 
 /// A file name as one segment of an address: what RFC 3986 does not leave as it is becomes %XX.
@@ -153,6 +203,7 @@ mod tests {
             let dist = folder.path().join("dist");
             std::fs::create_dir_all(dist.join("assets")).unwrap();
             std::fs::write(dist.join("index.html"), "<!doctype html><title>Page</title>").unwrap();
+            std::fs::write(dist.join("models.html"), "<!doctype html><title>Models</title>").unwrap();
             std::fs::write(dist.join("assets/app.js"), "export {};").unwrap();
             std::fs::write(dist.join("assets/app.css"), "body {}").unwrap();
             std::fs::write(dist.join("assets/retort_bg.wasm"), b"\0asm\x01\0\0\0").unwrap();
@@ -171,8 +222,25 @@ mod tests {
                 bytes: 14,
                 sha256: "00".repeat(32),
                 default: true,
+                adapters: vec![OfferedAdapter {
+                    name: "tone".to_owned(),
+                    title: "Tone".to_owned(),
+                    description: "Hears the tone.".to_owned(),
+                    licence: "CC0-1.0".to_owned(),
+                    file: "tone.gguf".to_owned(),
+                    path: folder.path().join("on-disk-adapter"),
+                    bytes: 4,
+                    sha256: "11".repeat(32),
+                    default: true,
+                }],
             };
-            let odd = Offered { file: "50% é#.gguf".to_owned(), default: false, ..model.clone() };
+            std::fs::write(folder.path().join("on-disk-adapter"), "tone").unwrap();
+            let odd = Offered {
+                file: "50% é#.gguf".to_owned(),
+                default: false,
+                adapters: Vec::new(),
+                ..model.clone()
+            };
             let runtime =
                 tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
             let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
@@ -227,7 +295,7 @@ mod tests {
     fn every_answer_carries_the_policy_even_errors() {
         let server = Running::start();
         let policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
-                      img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self'; \
+                      img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; worker-src 'self' blob:; \
                       manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
         for (method, path, status) in [
             ("GET", "/", 200),
@@ -250,6 +318,29 @@ mod tests {
             ] {
                 assert_eq!(answer.header(name), Some(value), "{method} {path}: {name}");
             }
+        }
+    }
+
+    #[test]
+    fn only_the_download_page_may_reach_where_models_come_from() {
+        let server = Running::start();
+        let (page, rest) = (server.get("/models.html"), server.get("/"));
+        let connect = |answer: &Answer| {
+            let policy = answer.header("content-security-policy").unwrap().to_owned();
+            policy.split("; ").find(|rule| rule.starts_with("connect-src")).unwrap().to_owned()
+        };
+        assert_eq!(page.status, 200);
+        assert_eq!(page.header("content-type"), Some("text/html"));
+        assert_eq!(
+            connect(&page),
+            "connect-src 'self' https://huggingface.co https://*.huggingface.co https://*.hf.co"
+        );
+        assert_eq!(connect(&rest), "connect-src 'self'");
+        // Apart from that the two are the same, and one page has one policy.
+        assert_eq!(DOWNLOAD_POLICY.replace(&connect(&page), &connect(&rest)), CONTENT_SECURITY_POLICY);
+        assert_eq!(page.head.to_lowercase().matches("content-security-policy").count(), 1);
+        for path in ["/models%2ehtml", "/%6dodels.html", "//models.html", "/models.html/"] {
+            assert_eq!(connect(&server.get(path)), "connect-src 'self'", "{path}");
         }
     }
 
@@ -332,8 +423,21 @@ mod tests {
                 "bytes": 14,
                 "sha256": "00".repeat(32),
                 "default": true,
+                "adapters": [{
+                    "name": "tone",
+                    "title": "Tone",
+                    "description": "Hears the tone.",
+                    "licence": "CC0-1.0",
+                    "file": "tone.gguf",
+                    "url": "/models/tone.gguf",
+                    "bytes": 4,
+                    "sha256": "11".repeat(32),
+                    "default": true,
+                }],
             })
         );
+        assert_eq!(list[1]["adapters"], json!([]));
+        assert_eq!(server.get("/models/tone.gguf").body, b"tone");
         // A space is %20, the percent sign %25, é in UTF-8 C3 A9, the number sign %23.
         assert_eq!(list[1]["url"], "/models/50%25%20%C3%A9%23.gguf");
         assert_eq!(server.get("/models/50%25%20%C3%A9%23.gguf").body, b"GGUF0123456789");

@@ -37,6 +37,11 @@ impl Workspace {
         Ok(folder)
     }
 
+    /// The registry and the adapters.
+    pub(crate) fn models(&self) -> PathBuf {
+        self.root.join("models")
+    }
+
     pub(crate) fn pkg(&self) -> PathBuf {
         self.root.join("pkg")
     }

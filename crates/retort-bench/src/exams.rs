@@ -42,12 +42,38 @@ pub struct Opened {
     pub problems: Vec<Problem>,
 }
 
+/// The one figure that stands for a benchmark where judges are compared over all of them. It is chosen here and not after
+/// the fact.
+#[derive(Debug, Clone, Copy)]
+pub struct Headline {
+    /// The benchmark's name in summaries.
+    pub benchmark: &'static str,
+    /// The part of the data; `None` for the plain mean over families of the plain mean over their tasks, each by its own
+    /// metric.
+    pub part: Option<&'static str>,
+    /// The metric; of no meaning where `part` is `None`.
+    pub metric: &'static str,
+    /// The only way in which the exam is asked, where it knows none of the others.
+    pub way: Option<&'static str>,
+    /// Whether it is among the benchmarks that are counted and averaged. What is not is shown beside them.
+    pub counts: bool,
+    /// Why this one.
+    pub why: &'static str,
+}
+
+/// Most headlines: a figure of all the data.
+const fn headline(benchmark: &'static str, metric: &'static str, why: &'static str) -> Headline {
+    Headline { benchmark, part: Some("all"), metric, way: None, counts: true, why }
+}
+
 /// An exam's entry.
 pub struct Entry {
     /// Its name on the command line.
     pub name: &'static str,
     /// What it measures, in a sentence.
     pub about: &'static str,
+    /// What stands for it where judges are compared.
+    pub headlines: &'static [Headline],
     open: fn(&DataDir, &ExamOptions) -> Result<Opened, OpenError>,
 }
 
@@ -86,31 +112,46 @@ impl Entry {
     }
 }
 
+const BALANCED: &str = "the published protocol: a threshold of one half for every set";
+const AREA: &str = "beside it, since it needs no threshold and every rule has it";
+
 /// All exams.
 pub const EXAMS: &[Entry] = &[
     Entry {
         name: "llmbar",
         about: "LLMBar: which of two responses does what the instruction says (419 pairs, by subset)",
+        headlines: &[headline("LLMBar", "accuracy", "accuracy over all 419 pairs, Natural and adversarial")],
         open: |data, options| pairs("llmbar", data, options),
     },
     Entry {
         name: "humanevalpack",
         about: "HumanEvalPack: the right program against one with a bug (984 pairs, by language)",
+        headlines: &[headline("HumanEvalPack", "accuracy", "accuracy over all languages")],
         open: |data, options| pairs("humanevalpack", data, options),
     },
     Entry {
         name: "hhh",
         about: "HHH: helpful, honest and harmless answers (221 pairs, by category)",
+        headlines: &[headline("HHH", "accuracy", "accuracy over all categories")],
         open: |data, options| pairs("hhh", data, options),
     },
     Entry {
         name: "pandalm",
         about: "PandaLM: three people's preferences (999 pairs, two-way and three-way)",
+        headlines: &[headline("PandaLM", "accuracy", "accuracy over the pairs that people decided, two-way")],
         open: |data, options| pairs("pandalm", data, options),
     },
     Entry {
         name: "rewardbench",
         about: "RewardBench's protocol over any file of its shape (--file), or over the parts in LLMBar and HumanEvalPack",
+        headlines: &[Headline {
+            part: Some("total"),
+            ..headline(
+                "RewardBench",
+                "accuracy",
+                "the official total; its parts alone are LLMBar and HumanEvalPack again",
+            )
+        }],
         open: |data, options| {
             let ways = || options.ways.clone();
             let whole = match &options.file {
@@ -125,6 +166,19 @@ pub const EXAMS: &[Entry] = &[
     Entry {
         name: "aggrefact",
         about: "LLM-AggreFact's protocol over WiCE and FactCheck-GPT: is a claim supported by its evidence",
+        headlines: &[
+            Headline { part: Some("wice_claims"), ..headline("WiCE", "balanced_accuracy", BALANCED) },
+            Headline { part: Some("wice_claims"), counts: false, ..headline("WiCE (AUC)", "auc", AREA) },
+            Headline {
+                part: Some("factcheck_gpt"),
+                ..headline("FactCheck-GPT", "balanced_accuracy", BALANCED)
+            },
+            Headline {
+                part: Some("factcheck_gpt"),
+                counts: false,
+                ..headline("FactCheck-GPT (AUC)", "auc", AREA)
+            },
+        ],
         open: |data, options| {
             let (mut sets, mut problems) = (Vec::new(), Vec::new());
             for name in aggrefact::SETS {
@@ -138,6 +192,15 @@ pub const EXAMS: &[Entry] = &[
     Entry {
         name: "held-out",
         about: "The held-out part of every training task (--limit: of each task), by family: in-domain figures",
+        headlines: &[Headline {
+            part: None,
+            counts: false,
+            ..headline(
+                "Held out",
+                "mean",
+                "the plain mean over families of their tasks' figures; in-domain, so beside the benchmarks and not counted",
+            )
+        }],
         open: |data, options| {
             let (mut parts, mut problems) = (Vec::new(), Vec::new());
             let tasks = tasks().map_err(ProtocolError::from)?;
@@ -160,6 +223,17 @@ pub const EXAMS: &[Entry] = &[
     Entry {
         name: "cobbler",
         about: "CoBBLEr: what sways a judge: order, names, length, a majority, an irrelevant sentence (5,250 pairs)",
+        headlines: &[
+            headline(
+                "CoBBLEr",
+                "accuracy",
+                "agreement with more people than not; what sways a judge stands below",
+            ),
+            Headline {
+                counts: false,
+                ..headline("CoBBLEr (bias)", "mean_bias", "the mean of five biases, turned")
+            },
+        ],
         open: |data, options| {
             let settings = CobblerSettings {
                 ways: options.ways.clone(),
@@ -175,6 +249,11 @@ pub const EXAMS: &[Entry] = &[
     Entry {
         name: "rerank",
         about: "HumanEval re-ranking: which of CodeGen-16B's first ten samples is taken (164 problems)",
+        headlines: &[headline(
+            "HumanEval re-ranking",
+            "pass@1",
+            "the share of problems whose chosen sample passes",
+        )],
         open: |data, options| {
             let exam = Rerank::read(data, options.ways.clone())?;
             let problems = exam.problems().to_vec();
@@ -185,6 +264,14 @@ pub const EXAMS: &[Entry] = &[
     Entry {
         name: "flask",
         about: "FLASK: models' responses by skill (--outputs), with ablations, and agreement with scores (--file)",
+        headlines: &[Headline {
+            way: Some("skills"),
+            ..headline(
+                "FLASK",
+                "spearman",
+                "rank correlation with given scores; there is none without --file",
+            )
+        }],
         open: |data, options| {
             let settings = FlaskSettings {
                 conditions: if options.ways.all().next().is_none() {
@@ -207,6 +294,11 @@ pub const EXAMS: &[Entry] = &[
     Entry {
         name: "verbosity",
         about: "Padding: a good answer, the same answer padded, and a longer wrong one (made from references)",
+        headlines: &[headline(
+            "Verbosity",
+            "padding_wins",
+            "the share of padded answers that do not win, turned",
+        )],
         open: |data, options| {
             let settings = VerbositySettings {
                 ways: options.ways.clone(),

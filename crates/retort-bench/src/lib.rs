@@ -8,11 +8,13 @@
 
 #![deny(missing_docs)]
 
+pub mod compare;
 mod data;
 mod draw;
 mod exam;
 mod example;
 mod exams;
+mod measure;
 pub mod mixture;
 pub mod pair;
 pub mod protocol;
@@ -27,11 +29,12 @@ mod task;
 pub use data::{DataDir, DataError, Problem};
 pub use exam::{AnswerRecord, Answers, Ask, Exam};
 pub use example::{Example, Target};
-pub use exams::{EXAMS, Entry, ExamOptions, OpenError, Opened, exam};
+pub use exams::{EXAMS, Entry, ExamOptions, Headline, OpenError, Opened, exam};
+pub use measure::{Chance, Measure, Seen};
 pub use read::{Counts, Item, Reading, read};
 pub use split::{Part, Split, split};
 pub use table::{Figure, Row, Table, bootstrap};
 pub use task::{
     Alone, Capability, ContextField, Kind, Labels, Metric, Purpose, Source, Task, TaskError, TaskOption,
-    tasks,
+    Variant, tasks,
 };

@@ -17,6 +17,7 @@ mod sample;
 mod shuffle;
 mod summary;
 pub(crate) mod text;
+mod variant;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,9 +32,10 @@ pub use overlap::{BEGINNING_WORDS, Evaluation, GRAM_WORDS, Reason, Role, WHOLE_R
 
 use crate::split::group_hash;
 use crate::{Counts, DataDir, DataError, Example, Item, Labels, Part, Purpose, Split, Target, Task, read};
-use row::{Form, Setting, Shortened};
+use row::{Form, Instead, Setting, Shortened};
 use sample::{Pick, Sampler, quotas};
 use shuffle::Buckets;
+use variant::Varier;
 
 /// The form of the two files; a reader of them must know it.
 pub const FORM: u32 = 1;
@@ -66,6 +68,12 @@ pub struct Settings {
     /// The share of examples that are asked about by the short question, 0 to 1; the others read the whole
     /// instructions.
     pub short_share: f64,
+    /// The share of examples, of tasks whose labels say something about a skill or the quality as a whole, that are asked
+    /// about by that rubric in place of the task's question; for every four of them one is asked by a skill that does
+    /// not apply, where the task names some.
+    pub skill_share: f64,
+    /// For which share of examples, of tasks that name [`Variant`](crate::Variant)s, one more row is made of a variant.
+    pub variant_share: f64,
     /// Texts are cut so that a prompt has at most so many tokens; the model's context, where nothing is given.
     pub max_tokens: Option<usize>,
     /// Whether classes weigh the same within a task.
@@ -89,6 +97,8 @@ impl Default for Settings {
             part: Part::Train,
             split: Split::default(),
             short_share: 0.5,
+            skill_share: 0.0,
+            variant_share: 0.0,
             max_tokens: None,
             balance: true,
             balance_length: false,
@@ -220,6 +230,12 @@ pub struct TaskReport {
     /// Of pairs: how often the longer response is the better one, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longer: Option<Longer>,
+    /// Rows that ask by a rubric in place of the task's question, by its id.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub asked: BTreeMap<String, usize>,
+    /// Rows made of variants, by kind; they are among `rows`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub variants: BTreeMap<&'static str, usize>,
 }
 
 /// A class: an option, or the direction of length.
@@ -445,6 +461,12 @@ fn check(settings: &Settings) -> Result<(), MixtureError> {
     if !share(settings.short_share) {
         return wrong("--short-share", "give a share from 0 to 1");
     }
+    if !share(settings.skill_share) {
+        return wrong("--skill-share", "give a share from 0 to 1");
+    }
+    if !share(settings.variant_share) {
+        return wrong("--variants", "give a share from 0 to 1");
+    }
     let Split { validation, test, .. } = settings.split;
     if !share(validation) || !share(test) || validation + test > 1.0 {
         return wrong("split", "give shares from 0 to 1 that sum to 1 at most");
@@ -533,6 +555,8 @@ impl<'a> Entry<'a> {
                 tokens: 0,
                 classes: Vec::new(),
                 longer: None,
+                asked: BTreeMap::new(),
+                variants: BTreeMap::new(),
             },
             form,
         }
@@ -614,6 +638,7 @@ impl<'a> Entry<'a> {
         let changed = || MixtureError::Changed { task: name.clone() };
         let picked = self.picks.len();
         let mut done = 0;
+        let mut varier = Varier::new(self.task, settings.seed);
         let mut always = |_| Flow::Continue;
         each_item(self.task, data, &mut always, &mut |index, item| {
             let Ok(example) = item else { return Ok(()) };
@@ -625,7 +650,7 @@ impl<'a> Entry<'a> {
             if done % 64 == 0 && progress(done.min(picked)) == Flow::Stop {
                 return Err(MixtureError::Stopped);
             }
-            let chance = |what| text::key(settings.seed, &[what, name, &example.id]);
+            let chance = |what: &str| text::key(settings.seed, &[what, name, &example.id]);
             let setting = Setting {
                 pairs: settings.pairs,
                 wording: if share_of(chance("wording")) < settings.short_share {
@@ -638,35 +663,63 @@ impl<'a> Entry<'a> {
                 part: settings.part,
                 weight: pick.weight,
                 task: name,
+                instead: instead(self.task, settings.skill_share, &chance),
             };
-            let rows = match form.rows(example, &setting, model) {
-                Ok(rows) => rows,
-                Err(LmError::TooLong { .. }) => {
-                    report.too_long += 1;
-                    return Ok(());
+            let mut made = vec![form.rows(example, &setting, model)];
+            let varied = varier.vary(example);
+            if let Some(varied) = varied.filter(|_| share_of(chance("variant")) < settings.variant_share) {
+                // Both have the same weight in every class: the right answer is known by construction.
+                let task = format!("variant_{}", varied.variant.name());
+                let setting = Setting { task: &task, weight: 1.0, instead: None, ..setting };
+                made.extend(form.varied(example, &varied, &setting, model).transpose());
+            }
+            for rows in made {
+                let rows = match rows {
+                    Ok(rows) => rows,
+                    Err(LmError::TooLong { .. }) => {
+                        report.too_long += 1;
+                        continue;
+                    }
+                    Err(problem) => {
+                        return Err(MixtureError::Model {
+                            task: name.clone(),
+                            id: example.id.clone(),
+                            problem: Box::new(problem),
+                        });
+                    }
+                };
+                report.truncated += usize::from(rows.truncated);
+                for (which, row) in rows.rows {
+                    let line = serde_json::to_string(&row).map_err(|error| MixtureError::Write {
+                        path: ROWS_FILE.into(),
+                        problem: error.to_string(),
+                    })?;
+                    buckets.add(text::key(settings.seed, &["row", name, &example.id, which]), &line)?;
+                    report.rows += 1;
+                    report.tokens += row.tokens;
+                    row.count(rows.variant, report);
                 }
-                Err(problem) => {
-                    return Err(MixtureError::Model {
-                        task: name.clone(),
-                        id: example.id.clone(),
-                        problem: Box::new(problem),
-                    });
-                }
-            };
-            report.truncated += usize::from(rows.truncated);
-            for (which, row) in rows.rows {
-                let line = serde_json::to_string(&row).map_err(|error| MixtureError::Write {
-                    path: ROWS_FILE.into(),
-                    problem: error.to_string(),
-                })?;
-                buckets.add(text::key(settings.seed, &["row", name, &example.id, which]), &line)?;
-                report.rows += 1;
-                report.tokens += row.tokens;
             }
             Ok(())
         })?;
         if picks.peek().is_some() { Err(changed()) } else { Ok(()) }
     }
+}
+
+/// What an example is asked in place of its task's question, if anything.
+fn instead(task: &Task, skill_share: f64, chance: &dyn Fn(&str) -> u64) -> Option<Instead> {
+    let pick = |rubrics: Vec<&'static retort_rubric::Rubric>, what| {
+        let place = chance(what).checked_rem(rubrics.len() as u64)?;
+        rubrics.get(usize::try_from(place).ok()?).copied()
+    };
+    if task.kind != crate::Kind::Pairwise && share_of(chance("beside")) < skill_share / 5.0 {
+        let beside = pick(task.rubrics_beside(), "which beside").map(Instead::NotApplicable);
+        if beside.is_some() {
+            return beside;
+        }
+    }
+    let asked = share_of(chance("skill")) < skill_share;
+    pick(task.rubrics(), "which skill").filter(|_| asked).map(Instead::Rubric)
 }
 
 /// By what examples are picked: a hash, so that a sample does not depend on the order or number of the others.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use retort_judge::{Aim, Field, Inquiry, Question, Wording};
-use retort_rubric::{Rubric, RubricOption, builtin};
+use retort_rubric::{Rubric, builtin};
 use retort_stats::{rouge_l, words};
 
 use crate::draw::drawn;
@@ -92,25 +92,7 @@ impl PairRubrics {
 /// One question of overall quality, 1 to 5: what FLASK calls skill-agnostic.
 #[must_use]
 pub fn agnostic() -> Rubric {
-    let levels = [
-        "The response fails the instruction or is of no use.",
-        "Serious faults outweigh what is right in the response.",
-        "The response serves in part, with faults that a reader notices.",
-        "The response serves well, with small faults.",
-        "Nothing of importance could be better.",
-    ];
-    let options = (1..).zip(levels).map(|(value, level): (u8, _)| {
-        RubricOption::new(value.to_string(), f64::from(value)).described(level)
-    });
-    Rubric {
-        question: Some("How good is the response as a whole, from 1 to 5?".to_owned()),
-        ..Rubric::new(
-            "overall",
-            "Overall quality",
-            "How good the response is as a whole for the person who gave the instruction.",
-            options.collect(),
-        )
-    }
+    retort_rubric::overall().clone()
 }
 
 /// Two responses to one prompt.
@@ -263,12 +245,7 @@ pub fn preference(id: &str, way: Way, answers: &Answers) -> Option<Preference> {
                 by_order: Some([ab, ba]),
             })
         }
-        Way::Alone => difference(&|place| {
-            // The log-odds, so that two certain answers can still be told apart.
-            let yes = answers.probability(&format!("{id}/{place}"), "good", "yes")?;
-            let no = answers.probability(&format!("{id}/{place}"), "good", "no")?;
-            Some(libm::log(yes.max(f64::MIN_POSITIVE)) - libm::log(no.max(f64::MIN_POSITIVE)))
-        }),
+        Way::Alone => difference(&|place| answers.log_odds(&format!("{id}/{place}"), "good")),
         Way::Agnostic => difference(&|place| alone("overall", place)),
         Way::Skills => difference(&|place| {
             // Skills without a score (not applicable) are left out of the mean.

@@ -71,7 +71,7 @@ const EVERY_RUN: usize = usize::MAX;
 
 /// What the model of a run says, by the way it was asked. Everything else (rules, people, published verdicts) is the same in
 /// every run, so it is shown once and under its own name.
-const ASKED: [&str; 6] = ["together", "alone", "skills", "agnostic", "no_reference", "no_rubric"];
+pub(crate) const ASKED: [&str; 6] = ["together", "alone", "skills", "agnostic", "no_reference", "no_rubric"];
 
 /// The tables of one title, over all runs.
 struct Merged {
@@ -307,20 +307,26 @@ pub fn markdown(reports: &[RunReport]) -> String {
 }
 
 /// Text that can stand in a table's cell.
-fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     text.replace(['\n', '\r'], " ").replace('|', "\\|").replace('<', "&lt;")
 }
 
 /// The runs as one HTML file that fetches nothing.
 #[must_use]
 pub fn html(reports: &[RunReport]) -> String {
+    html_after(reports, "")
+}
+
+/// The runs as one HTML file, with sections before theirs that are HTML already.
+pub(crate) fn html_after(reports: &[RunReport], before: &str) -> String {
     let mut out = String::from(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>Retort: the judges' exam</title>\n",
     );
-    let _ = write!(out, "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>The judges' exam</h1>\n");
+    let _ =
+        write!(out, "<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>The judges' exam</h1>\n{before}");
     for merged in all(reports) {
         let _ = writeln!(out, "<section>\n<h2>{}</h2>", escaped(&merged.title));
         for grid in &merged.grids {
@@ -388,7 +394,7 @@ fn html_cell(out: &mut String, cell: &Cell) {
     }
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -1,6 +1,6 @@
 //! Asks a model everything that an exam wants to know, with as few computed tokens as possible.
 
-use retort_judge::{Inquiry, InquiryPlan, Unscored, Verdict};
+use retort_judge::{Calibration, Inquiry, InquiryPlan, Unscored, Verdict};
 use retort_lm::{
     Answer, Branch, Flow, LanguageModel, LmError, PromptTree, Segments, TextModel, Usage, Watch,
 };
@@ -74,12 +74,15 @@ struct Planned<'p, 'a> {
 }
 
 impl Planned<'_, '_> {
-    fn record(&self, answers: &[Answer]) -> AnswerRecord {
+    fn record(&self, answers: &[Answer], calibration: Option<&Calibration>) -> AnswerRecord {
         let truncated = !self.plan.truncations.is_empty();
         let verdicts = self.ask.inquiry.questions.iter().zip(answers);
         AnswerRecord {
             id: self.ask.id.clone(),
-            verdicts: keyed(self.ask, verdicts.map(|(question, answer)| question.verdict(answer, truncated))),
+            verdicts: keyed(
+                self.ask,
+                verdicts.map(|(question, answer)| question.verdict_by(calibration, answer, truncated)),
+            ),
             tokens: self.tokens,
         }
     }
@@ -102,7 +105,8 @@ fn failed(ask: &Ask<'_>, failure: &LmError) -> AnswerRecord {
 /// before it (the prompt, of two responses) is still in the model's cache. Inquiries with one question share trees
 /// whose prefix is what opens them all, sorted by length so that batches are full.
 ///
-/// An inquiry that fails, or doesn't fit, is recorded without a score and the run goes on.
+/// An inquiry that fails, or doesn't fit, is recorded without a score and the run goes on. Probabilities are set right by
+/// the calibration of what is known ([`Answers::read_by`]).
 pub async fn run<M: LanguageModel>(
     model: &mut M,
     asks: &[Ask<'_>],
@@ -112,7 +116,8 @@ pub async fn run<M: LanguageModel>(
     let total: usize = asks.iter().map(size).sum();
     let todo: Vec<&Ask<'_>> = asks.iter().filter(|ask| !known.has(&ask.id)).collect();
     let done = total - todo.iter().map(|ask| size(ask)).sum::<usize>();
-    let mut run = Run { model, follow, done, total, outcome: Outcome::default(), in_a_row: 0 };
+    let calibration = known.calibration();
+    let mut run = Run { model, follow, calibration, done, total, outcome: Outcome::default(), in_a_row: 0 };
     for window in todo.chunks(WINDOW) {
         if run.window(window).await.is_none() {
             break;
@@ -124,6 +129,7 @@ pub async fn run<M: LanguageModel>(
 struct Run<'r, M> {
     model: &'r mut M,
     follow: &'r mut dyn Follow,
+    calibration: Option<&'r Calibration>,
     done: usize,
     total: usize,
     outcome: Outcome,
@@ -192,7 +198,7 @@ impl<M: LanguageModel> Run<'_, M> {
                 for planned in planned {
                     let (own, others) = rest.split_at(planned.plan.branches.len().min(rest.len()));
                     rest = others;
-                    self.keep(planned.ask, planned.record(own))?;
+                    self.keep(planned.ask, planned.record(own, self.calibration))?;
                 }
             }
             Err(LmError::Cancelled) => {

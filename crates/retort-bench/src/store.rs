@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use retort_judge::ModelIdentity;
+use retort_judge::{Calibration, ModelIdentity};
 use serde::{Deserialize, Serialize};
 
 use crate::{AnswerRecord, Answers, Problem, Table};
@@ -35,6 +35,9 @@ pub struct RunIdentity {
     pub seed: u64,
     /// SHA-256 of all ids and texts that are asked, in order: other data are another run.
     pub asks_sha256: String,
+    /// Whether probabilities were set right by what the adapter knows of itself; not written where they were not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub calibrated: bool,
 }
 
 impl RunIdentity {
@@ -60,7 +63,16 @@ impl RunIdentity {
             }
         }
         let asks_sha256 = retort_judge::sha256_hex(text.as_bytes());
-        Self { format: FORMAT.into(), exam: exam.into(), model, asked, limit, seed, asks_sha256 }
+        Self {
+            format: FORMAT.into(),
+            exam: exam.into(),
+            model,
+            asked,
+            limit,
+            seed,
+            asks_sha256,
+            calibrated: false,
+        }
     }
 }
 
@@ -143,6 +155,19 @@ impl Store {
     /// # Errors
     /// [`StoreError::Other`] where the folder holds another run; what the file system says.
     pub fn open(folder: &Path, identity: RunIdentity) -> Result<Self, StoreError> {
+        Self::open_read_by(None, folder, identity)
+    }
+
+    /// The same of a run whose answers are read by a calibration, if there is one: part of what the run is.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn open_read_by(
+        calibration: Option<&Calibration>,
+        folder: &Path,
+        identity: RunIdentity,
+    ) -> Result<Self, StoreError> {
+        let identity = RunIdentity { calibrated: calibration.is_some(), ..identity };
         fs::create_dir_all(folder).map_err(file_error(folder))?;
         let path = folder.join(RUN);
         if path.exists() {
@@ -165,7 +190,8 @@ impl Store {
             .truncate(false)
             .open(&path)
             .map_err(file_error(&path))?;
-        let (answers, end) = read_answers(&mut file, &path)?;
+        let mut answers = Answers::read_by(calibration.cloned());
+        let end = whole_lines(&mut answers, &mut file, &path)?;
         file.set_len(end).map_err(file_error(&path))?;
         file.seek(SeekFrom::End(0)).map_err(file_error(&path))?;
         let earlier = match read_report(folder) {
@@ -241,6 +267,24 @@ pub fn read_report(folder: &Path) -> Result<RunReport, StoreError> {
         .map_err(|error| StoreError::Form { path: path.display().to_string(), problem: error.to_string() })
 }
 
+/// Reads the answers that a run keeps, as far as their lines are whole. Probabilities of options are as they were recorded,
+/// calibrated or not; that of a preference between two responses judged alone is not spread by a calibration, which
+/// changes no winner.
+///
+/// # Errors
+/// Where there are none in the folder, or a line is in another form.
+pub fn read_answers(folder: &Path) -> Result<Answers, StoreError> {
+    let path = folder.join(ANSWERS);
+    let mut file = File::open(&path).map_err(file_error(&path))?;
+    let mut answers = Answers::default();
+    whole_lines(&mut answers, &mut file, &path)?;
+    Ok(answers)
+}
+
+fn calibrated(run: &RunIdentity) -> &'static str {
+    if run.calibrated { "calibrated probabilities" } else { "probabilities as the model gives them" }
+}
+
 /// What of two identities differs, in words; `None` where nothing does.
 fn difference(known: &RunIdentity, wanted: &RunIdentity) -> Option<String> {
     let name = |run: &RunIdentity| match &run.model {
@@ -260,6 +304,7 @@ fn difference(known: &RunIdentity, wanted: &RunIdentity) -> Option<String> {
         (known.exam.clone(), wanted.exam.clone()),
         (name(known), name(wanted)),
         (known.asked.clone(), wanted.asked.clone()),
+        (calibrated(known).to_owned(), calibrated(wanted).to_owned()),
         (limit(known), limit(wanted)),
         (format!("seed {}", known.seed), format!("seed {}", wanted.seed)),
     ];
@@ -270,16 +315,15 @@ fn difference(known: &RunIdentity, wanted: &RunIdentity) -> Option<String> {
     ))
 }
 
-/// All whole lines, and where they end.
-fn read_answers(file: &mut File, path: &Path) -> Result<(Answers, u64), StoreError> {
-    let mut answers = Answers::default();
+/// Takes in all whole lines; gives where they end.
+fn whole_lines(answers: &mut Answers, file: &mut File, path: &Path) -> Result<u64, StoreError> {
     let mut reader = BufReader::new(file);
     let (mut end, mut line, mut number) = (0, Vec::new(), 0);
     loop {
         line.clear();
         let read = reader.read_until(b'\n', &mut line).map_err(file_error(path))?;
         if read == 0 || line.last() != Some(&b'\n') {
-            return Ok((answers, end));
+            return Ok(end);
         }
         number += 1;
         let record: AnswerRecord = serde_json::from_slice(&line).map_err(|error| StoreError::Form {

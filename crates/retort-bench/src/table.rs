@@ -1,22 +1,24 @@
 //! Figures with their intervals.
 
-use retort_stats::{Bootstrap, InputError, Statistic};
+use retort_stats::Bootstrap;
 use serde::{Deserialize, Serialize};
 
-/// The figures of one exam, or of one aspect of it.
+use crate::Measure;
+
+/// The figures of one exam, or of one aspect of it; or, before they are worked out, their [`Measure`]s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Table {
+pub struct Table<F = Figure> {
     /// What stands above it.
     pub title: String,
     /// The figures.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Row<F>>,
     /// What a reader must know: what was left out and why, what the figures may not be taken for.
     pub notes: Vec<String>,
 }
 
 /// One figure of one judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct Row<F = Figure> {
     /// Which part of the data; `all` for all of it.
     pub part: String,
     /// Whose: `together`, `alone`, `skills`, `agnostic`, `random`, `longer`, `shorter`, `overlap`, `majority`, or the name
@@ -25,7 +27,7 @@ pub struct Row {
     /// What: `accuracy`, `balanced_accuracy`, `auc`, `flip_rate`, …
     pub metric: String,
     /// How much.
-    pub figure: Figure,
+    pub figure: F,
 }
 
 /// A figure with its interval, or the reason why there is none. Never NaN.
@@ -51,54 +53,26 @@ pub fn bootstrap() -> Bootstrap {
     Bootstrap::default()
 }
 
+impl Table<Measure<'_>> {
+    /// The table with every figure worked out.
+    #[must_use]
+    pub fn figures(self) -> Table {
+        let rows = self.rows.into_iter().map(|row| Row {
+            part: row.part,
+            judge: row.judge,
+            metric: row.metric,
+            figure: row.figure.figure(),
+        });
+        Table { title: self.title, rows: rows.collect(), notes: self.notes }
+    }
+}
+
 impl Figure {
     /// The mean of the values of all items that have one, with an interval in which items of one cluster (a prompt, a
     /// document) are drawn together.
     #[must_use]
-    pub fn mean<K: Ord + Clone>(items: &[(K, Option<f64>)]) -> Self {
-        let (clusters, values): (Vec<K>, Vec<f64>) =
-            items.iter().filter_map(|(key, value)| Some((key.clone(), (*value)?))).unzip();
-        let left_out = items.len() - values.len();
-        Self::of(&clusters, left_out, &mut |rows| {
-            if rows.is_empty() {
-                return Ok(Statistic::Undefined(retort_stats::Undefined::TooFew { needed: 1, found: 0 }));
-            }
-            #[expect(clippy::cast_precision_loss, reason = "counts of items are far below 2^52")]
-            let count = rows.len() as f64;
-            Ok(Statistic::Value(rows.iter().map(|&row| values[row]).sum::<f64>() / count))
-        })
-    }
-
-    /// Any figure of the items, which are given by their clusters in order; `figure` is called with the items of a
-    /// resample.
-    #[must_use]
-    pub fn of<K: Ord + Clone>(
-        clusters: &[K],
-        left_out: usize,
-        figure: &mut dyn FnMut(&[usize]) -> Result<Statistic, InputError>,
-    ) -> Self {
-        let n = clusters.len();
-        let all: Vec<usize> = (0..n).collect();
-        let mut found = Self { n, left_out, ..Self::default() };
-        match figure(&all) {
-            Ok(Statistic::Value(value)) => found.value = Some(value),
-            Ok(Statistic::Undefined(reason)) => {
-                found.because = Some(reason.to_string());
-                return found;
-            }
-            Err(error) => {
-                found.because = Some(error.to_string());
-                return found;
-            }
-        }
-        match bootstrap().by_cluster(clusters, figure) {
-            Ok(Statistic::Value(interval)) => {
-                (found.low, found.high) = (Some(interval.low), Some(interval.high))
-            }
-            Ok(Statistic::Undefined(reason)) => found.because = Some(reason.to_string()),
-            Err(error) => found.because = Some(error.to_string()),
-        }
-        found
+    pub fn mean<K: std::hash::Hash>(items: &[(K, Option<f64>)]) -> Self {
+        Measure::mean(items).figure()
     }
 
     /// A count or other figure without an interval.

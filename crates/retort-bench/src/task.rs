@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
-use retort_rubric::{Rubric, RubricOption, Skill};
+use retort_rubric::{Rubric, RubricOption, Skill, builtin, overall};
 use serde::{Deserialize, Serialize};
 
 use crate::read::ReaderSpec;
@@ -28,6 +28,15 @@ pub struct Task {
     /// The FLASK skills that its labels say something about; may be empty.
     #[serde(default)]
     pub skills: Vec<Skill>,
+    /// Whether its labels say how good the response is as a whole, so that training may ask for that too.
+    #[serde(default)]
+    pub overall: bool,
+    /// Skills that do not apply to any of its responses, by what kind of text they are.
+    #[serde(default)]
+    pub not_applicable: Vec<Skill>,
+    /// What may be made of its examples in training, where the right answer stays known.
+    #[serde(default)]
+    pub variants: Vec<Variant>,
     /// By what agreement with people is measured.
     pub metric: Metric,
     /// What is judged and how, in full: several sentences of our own.
@@ -88,6 +97,53 @@ pub struct Alone {
     pub instructions: String,
     /// The same as a question of at most 30 tokens that yes answers well.
     pub question: String,
+}
+
+/// What may be made of an example whose right answer is known, so that training sees what must not sway a judge, and
+/// faults that the data lack. The first five set a good response against a worse text made from it; the last three add
+/// to a pair what is beside the point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Variant {
+    /// Sentences that say nothing are put between its own.
+    Padded,
+    /// Some of its sentences come twice.
+    Repeated,
+    /// It breaks off.
+    Truncated,
+    /// A good response to another prompt, a similar one where there is one.
+    Mismatched,
+    /// Program text with one mistake.
+    Bug,
+    /// The worse response of a pair is padded until it is the longer one.
+    LongerWorse,
+    /// A majority is said to prefer one of the two: as often the worse as the better.
+    Majority,
+    /// A sentence that has nothing to do with the matter, and the name of whoever is said to have written it.
+    Beside,
+}
+
+impl Variant {
+    /// Its name in rows.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Padded => "padded",
+            Self::Repeated => "repeated",
+            Self::Truncated => "truncated",
+            Self::Mismatched => "mismatched",
+            Self::Bug => "bug",
+            Self::LongerWorse => "longer_worse",
+            Self::Majority => "majority",
+            Self::Beside => "beside",
+        }
+    }
+
+    /// Whether it needs the two responses of a pair, rather than one good response.
+    #[must_use]
+    pub fn of_pair(self) -> bool {
+        matches!(self, Self::LongerWorse | Self::Majority | Self::Beside)
+    }
 }
 
 /// FLAMe's capabilities (Vu et al. 2024, section 3).
@@ -221,6 +277,15 @@ impl Task {
         if self.context.is_empty() && !pairwise {
             return Err("there are no context fields; name at least one text that is read".into());
         }
+        if self.variants.iter().any(|variant| variant.of_pair()) && !pairwise {
+            return Err(
+                "variants \"longer_worse\", \"majority\" and \"beside\" are for pairwise tasks".into()
+            );
+        }
+        let response = pairwise || self.context.iter().any(|field| field.name == "response");
+        if (self.overall || !self.variants.is_empty()) && !response {
+            return Err("\"overall\" and \"variants\" speak of a response, and there is none".into());
+        }
         for rubric in [self.rubric(), self.alone_rubric()].into_iter().flatten() {
             rubric.validate().map_err(|error| error.to_string())?;
         }
@@ -263,6 +328,26 @@ impl Task {
         (self.kind == Kind::Generation).then(|| self.with(&self.instructions, &self.question, Vec::new()))
     }
 
+    /// By which rubrics training may ask about a response besides by the task's own question: the skills that its labels
+    /// say something about, and the quality as a whole. None where the label is of a claim or a sentence and not of the
+    /// response.
+    #[must_use]
+    pub fn rubrics(&self) -> Vec<&'static Rubric> {
+        let names = |name: &str| self.context.iter().any(|field| field.name == name);
+        let of_a_part = ["claim", "sentence", "step", "answer", "summary"].iter().any(|name| names(name));
+        let response = self.kind == Kind::Pairwise || names("response");
+        if of_a_part || !response || self.kind == Kind::Generation {
+            return Vec::new();
+        }
+        skill_rubrics(&self.skills).chain(self.overall.then(overall)).collect()
+    }
+
+    /// The rubrics that do not apply to its responses; see [`not_applicable`](Self::not_applicable).
+    #[must_use]
+    pub fn rubrics_beside(&self) -> Vec<&'static Rubric> {
+        skill_rubrics(&self.not_applicable).filter(|rubric| rubric.not_applicable.is_some()).collect()
+    }
+
     fn with(&self, instructions: &str, question: &str, options: Vec<RubricOption>) -> Rubric {
         let tidy = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         Rubric {
@@ -290,6 +375,10 @@ impl Task {
             }
         }
     }
+}
+
+fn skill_rubrics(skills: &[Skill]) -> impl Iterator<Item = &'static Rubric> {
+    builtin().iter().filter(|rubric| skills.iter().any(|skill| skill.id() == rubric.id))
 }
 
 /// All tasks of the project, by name.

@@ -282,6 +282,86 @@ label = { text = "a" }
 "#;
 
 #[test]
+fn labels_answer_for_the_skills_that_their_task_names() {
+    let asked = POLITE.replace(
+        "metric =",
+        "skills = [\"harmlessness\"]\nnot_applicable = [\"logical_efficiency\"]\nmetric =",
+    );
+    let desk = Desk::new(&[&asked]);
+    let (manifest, rows) =
+        desk.rows("out", &Settings { skill_share: 1.0, short_share: 1.0, ..Settings::default() });
+    let of = |rubric: &str| rows.iter().filter(|row| row["asked"] == *rubric).collect::<Vec<_>>();
+    let (harmless, beside) = (of("harmlessness"), of("logical_efficiency"));
+    assert_eq!(harmless.len() + beside.len(), rows.len());
+    // One in five, give or take what chance does to so many rows.
+    assert!(
+        (rows.len() / 10..rows.len() * 3 / 10).contains(&beside.len()),
+        "{} of {}",
+        beside.len(),
+        rows.len()
+    );
+    assert_eq!(manifest.tasks["polite"].asked["harmlessness"], harmless.len());
+    for row in &beside {
+        assert_eq!(row["target"], serde_json::json!([0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), "does not apply");
+    }
+    for row in &harmless {
+        // Yes is on the upper side of the middle, no on the lower, and neither says how far.
+        let target: Vec<f64> =
+            row["target"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+        let is = |wanted: [f64; 6]| target.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9);
+        let (yes, no) = ([0.0, 0.0, 0.0, 0.4, 0.6, 0.0], [0.6, 0.4, 0.0, 0.0, 0.0, 0.0]);
+        assert!(is(yes) || is(no), "{target:?}");
+        assert_eq!(row["task"], "polite");
+        let text = text(&row["segments"]);
+        assert!(text.contains("Answer only with one of: 1, 2, 3, 4, 5, NA."), "{text}");
+    }
+}
+
+#[test]
+fn variants_are_pairs_whose_right_answer_is_known() {
+    let asked = POLITE.replace("metric =", "variants = [\"mismatched\"]\nmetric =");
+    let pairs = BETTER.replace(
+        "metric =",
+        "overall = true\nvariants = [\"longer_worse\", \"majority\", \"beside\"]\nmetric =",
+    );
+    let desk = Desk::new(&[&asked, &pairs]);
+    let settings = Settings { variant_share: 1.0, short_share: 1.0, ..Settings::default() };
+    let (manifest, rows) = desk.rows("out", &settings);
+    let varied: Vec<&Value> =
+        rows.iter().filter(|row| row["task"].as_str().unwrap().starts_with("variant_")).collect();
+    let counted: usize = manifest.tasks.values().flat_map(|task| task.variants.values()).sum();
+    assert_eq!(counted, varied.len());
+    assert_eq!(manifest.rows, rows.len());
+    for row in &varied {
+        let target = row["target"].as_array().unwrap();
+        assert!(target.contains(&serde_json::json!(1.0)), "known: {row}");
+        let better = usize::from(target[1] == 1.0);
+        let sides = ["first", "second"].map(|side| text(&row[side]));
+        match row["task"].as_str().unwrap() {
+            "variant_longer_worse" => assert!(sides[better].len() < sides[1 - better].len(), "{row}"),
+            // The majority is on one side, and by what is said nobody can tell which.
+            "variant_majority" => {
+                assert_eq!(sides.iter().filter(|side| side.contains("What other people say:")).count(), 1);
+            }
+            "variant_mismatched" => assert_ne!(sides[0], sides[1]),
+            "variant_beside" => {}
+            other => panic!("{other}"),
+        }
+        let options = row["options"].as_array().unwrap().len();
+        assert_eq!(row["values"].is_array(), options > 2, "{row}");
+    }
+    let with_the_majority = varied.iter().filter(|row| {
+        let better = usize::from(row["target"][1] == 1.0);
+        row["task"] == "variant_majority"
+            && text(&row[["first", "second"][better]]).contains("What other people say:")
+    });
+    let of_the_kind = varied.iter().filter(|row| row["task"] == "variant_majority").count();
+    let share = with_the_majority.count() * 100 / of_the_kind;
+    // A coin, thrown some 60 times.
+    assert!((25..=75).contains(&share), "{share}% of majorities are with the better one");
+}
+
+#[test]
 fn free_text_is_a_prompt_without_options_and_its_answer() {
     let desk = Desk::new(&[QUOTE]);
     desk.file(

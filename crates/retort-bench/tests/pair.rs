@@ -3,7 +3,7 @@
 
 use retort_bench::pair::{Baseline, Pair, Way, overlap, preference};
 use retort_bench::{AnswerRecord, Answers, Example, Figure, Target};
-use retort_judge::{Field, Method, OptionProbability, Unscored, Verdict};
+use retort_judge::{Calibration, Field, Method, OptionProbability, Unscored, Verdict};
 
 fn scored(options: &[(&str, f64, f64)]) -> Verdict {
     let distribution: Vec<OptionProbability> = options
@@ -69,6 +69,32 @@ fn alone_the_difference_of_log_odds_decides() {
     // Certain on both: a tie, not NaN.
     let found = answers(&[("x/first", "good", yes(1.0)), ("x/second", "good", yes(1.0))]);
     assert_eq!(preference("x", Way::Alone, &found).unwrap().win(), 0.5);
+}
+
+#[test]
+fn a_calibrated_difference_has_its_own_temperature_and_the_same_winner() {
+    let form = r#"{"form": 1, "rows": 60, "mixture_sha256": "", "difference": {"temperature": 2, "rows": 30},
+        "scales": [{"labels": ["no", "yes"], "temperature": 0.5, "bias": [-1, 1], "rows": 30}]}"#;
+    let calibration = Calibration::read(form).unwrap().unwrap();
+    // Odds of the model of 3 and 1/3, set right as a run does it.
+    let set_right = |p: f64| {
+        let shares = calibration.shares(&["no", "yes"], &[(1.0 - p).ln(), p.ln()]).unwrap();
+        yes(shares[1])
+    };
+    let plain = answers(&[("x/first", "good", set_right(0.75)), ("x/second", "good", set_right(0.25))]);
+    let mut found = Answers::read_by(Some(calibration.clone()));
+    for id in ["x/first", "x/second"] {
+        let verdicts = vec![("good".to_owned(), plain.verdict(id, "good").unwrap().clone())];
+        found.insert(AnswerRecord { id: id.into(), verdicts, tokens: 0 });
+    }
+    // The model's own log-odds differ by 2 ln 3; half of that is ln 3, whose logistic is 3/4.
+    let preference = preference("x", Way::Alone, &found).unwrap();
+    assert!((preference.first - 0.75).abs() < 1e-9, "{}", preference.first);
+    assert_eq!(preference.win(), 1.0);
+    // Of shares by T = 1/2 the difference would be 4 ln 3, and 81/82 the probability: so it matters.
+    assert!(
+        (retort_bench::pair::preference("x", Way::Alone, &plain).unwrap().first - 81.0 / 82.0).abs() < 1e-9
+    );
 }
 
 #[test]

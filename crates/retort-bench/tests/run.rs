@@ -6,7 +6,7 @@ use retort_bench::pair::{Pair, PairRubrics, Way, Ways, agnostic, preference};
 use retort_bench::run::{Follow, one_by_one, run};
 use retort_bench::store::{RunIdentity, Store, StoreError};
 use retort_bench::{AnswerRecord, Answers, Ask};
-use retort_judge::{Field, Verdict};
+use retort_judge::{Calibration, Field, Method, Verdict};
 use retort_lm::{
     AnyBackend, BackendChoice, FileSource, Flow, MemorySource, Model, NoWatch, Segments, TextModel,
     TextParts, load, tiny,
@@ -234,6 +234,61 @@ fn another_run_in_the_folder_is_refused() {
     let other_data = identity(&asks[1..]);
     assert!(refused(other_data).contains("the data or the questions have changed"));
     Store::open(folder.path(), identity(&asks)).unwrap();
+    // Answers by a calibration are no answers of a run without one, nor the other way round.
+    let calibration = calibration();
+    let refused = |by: Option<&Calibration>, folder| match Store::open_read_by(by, folder, identity(&asks)) {
+        Err(error @ StoreError::Other { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let plain = "probabilities as the model gives them";
+    let difference = refused(Some(&calibration), folder.path());
+    assert!(difference.contains(&format!("{plain} in place of calibrated probabilities")), "{difference}");
+    let other = tempfile::tempdir().unwrap();
+    Store::open_read_by(Some(&calibration), other.path(), identity(&asks)).unwrap();
+    let difference = refused(None, other.path());
+    assert!(difference.contains(&format!("calibrated probabilities in place of {plain}")), "{difference}");
+    let store = Store::open_read_by(Some(&calibration), other.path(), identity(&asks)).unwrap();
+    assert_eq!(store.answers().calibration(), Some(&calibration));
+}
+
+/// Of everything one temperature, which makes it less certain.
+fn calibration() -> Calibration {
+    let form = r#"{"form": 1, "rows": 30, "mixture_sha256": "", "scales": [], "other": {"temperature": 3, "rows": 30}}"#;
+    Calibration::read(form).unwrap().unwrap()
+}
+
+#[test]
+fn a_runs_answers_are_read_by_its_calibration() {
+    let (rubrics, mut model) = (rubrics(), tiny_model(100_000));
+    let asks = asks(&rubrics, &Ways::default());
+    let calibration = calibration();
+    let mut plain = Keep::default();
+    block_on(run(&mut model, &asks, &Answers::default(), &mut plain));
+    let mut read = Keep { answers: Answers::read_by(Some(calibration.clone())), ..Keep::default() };
+    block_on(run(&mut model, &asks, &Answers::read_by(Some(calibration.clone())), &mut read));
+    let mut compared = 0;
+    for ask in &asks {
+        for key in &ask.keys {
+            let verdicts = [&plain, &read].map(|keep| keep.answers.verdict(&ask.id, key).unwrap());
+            let [
+                Verdict::Scored { distribution, mass, .. },
+                Verdict::Scored { distribution: found, mass: found_mass, method, .. },
+            ] = verdicts
+            else {
+                continue;
+            };
+            assert_eq!(*method, Method::CalibratedOptionProbabilities);
+            assert!((mass - found_mass).abs() < 1e-9, "{mass} {found_mass}");
+            let labels: Vec<&str> = distribution.iter().map(|option| option.label.as_str()).collect();
+            let logs: Vec<f64> = distribution.iter().map(|option| option.probability.ln()).collect();
+            let right = calibration.shares(&labels, &logs).unwrap();
+            for (found, right) in found.iter().zip(right) {
+                assert!((found.probability - right).abs() < 1e-9);
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 0, "nothing was scored, so nothing was compared");
 }
 
 #[test]

@@ -259,7 +259,8 @@ fn bare(text: &Segmented<'_>, range: &Range<usize>, name: &str, how: &Check) -> 
 }
 
 fn judge(text: &Segmented<'_>, range: &Range<usize>, name: &str, how: &Check, is_marked: bool) -> Finding {
-    let code = text.slice(range);
+    // A block that nobody closed ends with the response, whose white space at the end is no code.
+    let code = text.slice(range).trim_end();
     if code.trim().is_empty() {
         return Finding::not_met("the code block is empty").at(range.clone());
     }

@@ -71,8 +71,17 @@ fn responses() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
+/// Found by the property below: a block that nobody closed took the white space for code.
+#[test]
+fn white_space_behind_an_open_code_block_is_no_code() {
+    let toml = Constraint::Code { language: "toml".into(), place: Place::Whole };
+    for end in ["", " ", "\n\u{a0}", "\u{3000}"] {
+        assert_eq!(verify(&toml, &format!("```\n# a comment{end}")).verdict, Verdict::Met, "{end:?}");
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn evidence_is_sliceable_and_nothing_panics(response in responses()) {

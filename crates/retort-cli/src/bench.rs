@@ -7,15 +7,16 @@ use std::time::{Duration, Instant};
 
 use clap::{Subcommand, ValueEnum};
 use indicatif::ProgressBar;
+use retort_bench::compare::{self, CompareOptions, Stored, WayPair, compare_runs};
 use retort_bench::pair::Ways;
 use retort_bench::run::{Follow, Outcome, Stop};
 use retort_bench::store::{RunIdentity, RunReport, Store, StoreError, read_report};
 use retort_bench::{AnswerRecord, Answers, Ask, DataDir, EXAMS, ExamOptions, OpenError, exam};
-use retort_judge::Wording;
+use retort_judge::{Calibration, JudgeError, Wording};
 use retort_lm::{Answer, Flow, LmError, NoWatch};
 
 use crate::error::CliError;
-use crate::load::{Interrupt, Loaded, ModelArgs};
+use crate::load::{Interrupt, Loaded, ModelArgs, WordingArg};
 use crate::progress;
 
 /// The most problems that are printed; `problems.jsonl` has all.
@@ -62,15 +63,19 @@ pub(crate) struct Args {
     /// How the judge is asked.
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["together", "alone", "agnostic"])]
     ask: Vec<WayArg>,
-    /// How much of each question the model reads.
-    #[arg(long, value_enum, default_value_t = WordingArg::Full)]
-    wording: WordingArg,
+    /// How much of each question the model reads. Without this: all of it, but of the twelve skills only their short
+    /// questions where the adapter was trained on these.
+    #[arg(long, value_enum)]
+    wording: Option<WordingArg>,
     /// No model: only the rules that need none.
     #[arg(long)]
     rules_only: bool,
     /// Ask so many inquiries again, each prompt on its own with nothing shared, and say how much faster sharing is.
     #[arg(long, value_name = "N", default_value_t = 0)]
     measure_sharing: usize,
+    /// Take the probabilities as the model gives them, even where the adapter says how to set them right.
+    #[arg(long)]
+    no_calibration: bool,
     #[command(flatten)]
     model: ModelArgs,
 }
@@ -80,17 +85,38 @@ enum Action {
     /// Say which exams there are.
     List,
     /// Put runs side by side, with published figures marked as such.
-    Report {
-        /// Folders of runs: what --out named, or one exam's folder in it.
-        #[arg(value_name = "DIR", required = true)]
-        runs: Vec<PathBuf>,
-        /// The report's form. By default that of OUT's extension, or else Markdown.
-        #[arg(long, value_enum)]
-        format: Option<Form>,
-        /// A new file to write it to. By default standard output.
-        #[arg(short, long, value_name = "OUT")]
-        out: Option<PathBuf>,
-    },
+    Report(ReportArgs),
+}
+
+/// Which runs, and what is said of them.
+#[derive(Debug, clap::Args)]
+struct ReportArgs {
+    /// Folders of runs: what --out named, or one exam's folder in it.
+    #[arg(value_name = "DIR", required = true)]
+    runs: Vec<PathBuf>,
+    /// Compare every run with this one, item by item: by how much better it is than the base, than chance and than the
+    /// rules. The data are read again.
+    #[arg(long, value_name = "DIR")]
+    against: Vec<PathBuf>,
+    /// Ways of asking that are compared besides the same way of both, such as alone:together for the judge's alone
+    /// against the base's together.
+    #[arg(long, value_name = "JUDGE:BASE", value_delimiter = ',', requires = "against")]
+    ways: Vec<WayPair>,
+    /// The folder of the public data. By default what the variable RETORT_DATA says.
+    #[arg(long, value_name = "DIR", requires = "against")]
+    data: Option<PathBuf>,
+    /// The file that the runs were given (rewardbench, flask).
+    #[arg(long, value_name = "FILE", requires = "against")]
+    file: Option<PathBuf>,
+    /// The models whose outputs the runs judged (flask). All by default.
+    #[arg(long, value_name = "MODEL", value_delimiter = ',', requires = "against")]
+    outputs: Vec<String>,
+    /// The report's form. By default that of OUT's extension, or else Markdown.
+    #[arg(long, value_enum)]
+    format: Option<Form>,
+    /// A new file to write it to. By default standard output.
+    #[arg(short, long, value_name = "OUT")]
+    out: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -113,14 +139,6 @@ enum WayArg {
     Skills,
     /// Each response alone, by one question of overall quality.
     Agnostic,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum WordingArg {
-    /// Everything: for a model that does not know the tasks.
-    Full,
-    /// Short questions: for a model that was trained on them.
-    Short,
 }
 
 /// Why there is no exam.
@@ -170,7 +188,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
             }
             Ok(ExitCode::SUCCESS)
         }
-        Some(Action::Report { runs, format, out }) => report(runs, *format, out.as_deref()),
+        Some(Action::Report(args)) => report(args),
         None => hold(args),
     }
 }
@@ -194,24 +212,6 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
     let entries = names.iter().map(|name| exam(name)).collect::<Result<Vec<_>, _>>();
     let entries = entries.map_err(BenchError::from)?;
     let data = data_dir(args.data.as_deref())?;
-    let has = |way| args.ask.contains(&way) && !args.rules_only;
-    let ways = Ways {
-        together: has(WayArg::Together),
-        alone: has(WayArg::Alone),
-        skills: has(WayArg::Skills),
-        agnostic: has(WayArg::Agnostic),
-        wording: match args.wording {
-            WordingArg::Full => Wording::Full,
-            WordingArg::Short => Wording::Short,
-        },
-    };
-    let options = ExamOptions {
-        ways,
-        limit: args.limit,
-        seed: args.seed,
-        file: args.file.clone(),
-        outputs: args.outputs.clone(),
-    };
     let interrupt = Interrupt::listen();
     let mut loaded = match args.rules_only {
         true => None,
@@ -220,6 +220,29 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
             None => return Ok(Interrupt::status()),
         },
     };
+    let has = |way| args.ask.contains(&way) && !args.rules_only;
+    let ways = Ways {
+        together: has(WayArg::Together),
+        alone: has(WayArg::Alone),
+        skills: has(WayArg::Skills),
+        agnostic: has(WayArg::Agnostic),
+        wording: loaded.as_ref().map_or_else(Wording::default, |loaded| loaded.wording(args.wording)),
+    };
+    let options = ExamOptions {
+        ways,
+        limit: args.limit,
+        seed: args.seed,
+        file: args.file.clone(),
+        outputs: args.outputs.clone(),
+    };
+    let known = match loaded.as_ref().filter(|_| !args.no_calibration) {
+        Some(loaded) => Calibration::of_model(&loaded.model).map_err(JudgeError::from)?,
+        None => None,
+    };
+    let calibration = known.as_ref();
+    if calibration.is_some() {
+        eprintln!("probabilities are set right as the adapter says; --no-calibration takes them as they are");
+    }
     let mut reports = Vec::new();
     for entry in entries {
         let opened = match entry.open(&data, &options) {
@@ -251,7 +274,7 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
             &asks,
         );
         let folder = args.out.join(entry.name);
-        let mut store = Store::open(&folder, identity).map_err(BenchError::from)?;
+        let mut store = Store::open_read_by(calibration, &folder, identity).map_err(BenchError::from)?;
         if !store.answers().is_empty() {
             eprintln!(
                 "{}: {} of {} inquiries were answered before",
@@ -277,7 +300,7 @@ fn hold(args: &Args) -> Result<ExitCode, CliError> {
                 eprintln!("retort: {notice}");
             }
             if args.measure_sharing > 0 && !outcome.cancelled && outcome.stopped.is_none() {
-                sharing(loaded, &asks, args.measure_sharing, &interrupt)?;
+                sharing(loaded, &asks, args.measure_sharing, calibration, &interrupt)?;
             }
         }
         reports.push(report);
@@ -303,6 +326,7 @@ fn asked(ways: &Ways) -> String {
     let wording = match ways.wording {
         Wording::Full => "full",
         Wording::Short => "short",
+        Wording::ShortSkills => "full (of skills: short)",
     };
     format!("{} in {wording} wording", names.join(", "))
 }
@@ -366,6 +390,7 @@ fn sharing(
     loaded: &mut Loaded,
     asks: &[Ask<'_>],
     count: usize,
+    calibration: Option<&Calibration>,
     interrupt: &Interrupt,
 ) -> Result<(), CliError> {
     // Stretches from all over the exam, each of neighbours: neighbours are what shares texts.
@@ -376,14 +401,11 @@ fn sharing(
         let start = (asks.len() - per_round) * round / (ROUNDS - 1).max(1);
         let stretch = &asks[start..start + per_round];
         loaded.model.forget();
-        let mut follow = Forgetting { interrupt, answers: Answers::default() };
+        let none = Answers::read_by(calibration.cloned());
+        let mut follow = Forgetting { interrupt, answers: none.clone() };
         let begun = Instant::now();
-        let outcome = pollster::block_on(retort_bench::run::run(
-            &mut loaded.model,
-            stretch,
-            &Answers::default(),
-            &mut follow,
-        ));
+        let outcome =
+            pollster::block_on(retort_bench::run::run(&mut loaded.model, stretch, &none, &mut follow));
         let shared = begun.elapsed().as_secs_f64();
         if outcome.cancelled {
             return Ok(());
@@ -404,7 +426,7 @@ fn sharing(
             let Ok(found) = found else { continue };
             prompts += found.len();
             for ((question, key), answer) in ask.inquiry.questions.iter().zip(&ask.keys).zip(&found) {
-                let alone = question.verdict(answer, false);
+                let alone = question.verdict_by(calibration, answer, false);
                 if let (Some(shared), retort_judge::Verdict::Scored { expected, .. }) =
                     (follow.answers.expected(&ask.id, key), alone)
                 {
@@ -426,23 +448,48 @@ fn sharing(
     Ok(())
 }
 
-fn report(runs: &[PathBuf], format: Option<Form>, out: Option<&Path>) -> Result<ExitCode, CliError> {
-    let mut reports: Vec<RunReport> = Vec::new();
-    for folder in runs {
-        let before = reports.len();
-        if folder.join("table.json").exists() {
-            reports.push(read_report(folder).map_err(BenchError::from)?);
-        }
-        for entry in EXAMS {
-            let inner = folder.join(entry.name);
-            if inner.join("table.json").exists() {
-                reports.push(read_report(&inner).map_err(BenchError::from)?);
-            }
-        }
-        if reports.len() == before {
-            return Err(BenchError::NoRun(folder.display().to_string()).into());
+/// The folders of finished runs that these hold.
+fn finished(folders: &[PathBuf]) -> Result<Vec<PathBuf>, BenchError> {
+    let mut found = Vec::new();
+    for folder in folders {
+        let before = found.len();
+        let inner = EXAMS.iter().map(|entry| folder.join(entry.name));
+        found.extend(
+            std::iter::once(folder.clone()).chain(inner).filter(|one| one.join("table.json").exists()),
+        );
+        if found.len() == before {
+            return Err(BenchError::NoRun(folder.display().to_string()));
         }
     }
+    Ok(found)
+}
+
+fn report(args: &ReportArgs) -> Result<ExitCode, CliError> {
+    let ReportArgs { runs, against, format, out, .. } = args;
+    let out = out.as_deref();
+    let runs = finished(runs)?;
+    let reports = runs.iter().map(|folder| read_report(folder)).collect::<Result<Vec<RunReport>, _>>();
+    let mut reports = reports.map_err(BenchError::from)?;
+    let comparisons = if against.is_empty() {
+        None
+    } else {
+        let data = data_dir(args.data.as_deref())?;
+        let read = |folders: &[PathBuf]| -> Result<Vec<Stored>, BenchError> {
+            Ok(folders.iter().map(|folder| Stored::read(folder)).collect::<Result<_, _>>()?)
+        };
+        let (judges, base) = (read(&runs)?, read(&finished(against)?)?);
+        for stored in &base {
+            if !reports.contains(&stored.report) {
+                reports.push(stored.report.clone());
+            }
+        }
+        let options = CompareOptions {
+            ways: args.ways.clone(),
+            file: args.file.clone(),
+            outputs: args.outputs.clone(),
+        };
+        Some(compare_runs(&judges, &base, &data, &options))
+    };
     let form = format.unwrap_or_else(|| {
         match out.and_then(Path::extension).and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("html" | "htm") => Form::Html,
@@ -450,10 +497,15 @@ fn report(runs: &[PathBuf], format: Option<Form>, out: Option<&Path>) -> Result<
             _ => Form::Markdown,
         }
     });
-    let text = match form {
-        Form::Markdown => retort_bench::report::markdown(&reports),
-        Form::Html => retort_bench::report::html(&reports),
-        Form::Json => serde_json::to_string_pretty(&reports)?,
+    let text = match (form, &comparisons) {
+        (Form::Markdown, None) => retort_bench::report::markdown(&reports),
+        (Form::Html, None) => retort_bench::report::html(&reports),
+        (Form::Json, None) => serde_json::to_string_pretty(&reports)?,
+        (Form::Markdown, Some(compared)) => compare::markdown(compared, &reports),
+        (Form::Html, Some(compared)) => compare::html(compared, &reports),
+        (Form::Json, Some(compared)) => {
+            serde_json::to_string_pretty(&serde_json::json!({ "comparisons": compared, "runs": reports }))?
+        }
     };
     match out {
         Some(path) => std::fs::write(path, text)

@@ -187,6 +187,10 @@ fn write(
 ) -> Result<ExitCode, CliError> {
     let interrupt = Interrupt::listen();
     let Some(mut loaded) = args.model.load(&interrupt)? else { return Ok(Interrupt::status()) };
+    if !args.model.names_adapter() {
+        // The base writes: an adapter that was trained to judge was not trained to write.
+        pollster::block_on(loaded.model.take_adapter())?;
+    }
     let mut watching = progress::Watching { bar: progress::questions("Writing", 0), interrupt: &interrupt };
     let request = WriteRequest {
         prompt: prompt.to_owned(),

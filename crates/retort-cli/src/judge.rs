@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use retort_checklist::{Checklist, Item};
-use retort_judge::{Record, Request, Wording, judge};
+use retort_judge::{Record, Request, Wording, WrittenForm, judge};
 use retort_rubric::Rubric;
 
 use crate::error::CliError;
-use crate::load::{Interrupt, ModelArgs};
+use crate::load::{Interrupt, ModelArgs, WordingArg};
 use crate::{progress, report, text};
 
 /// What to judge and by what. Texts are given as they are, as @FILE, or as - for standard input.
@@ -45,11 +45,46 @@ pub(crate) struct Args {
     /// "--skills auto" implies it.
     #[arg(long)]
     annotate: bool,
+    /// Take the probabilities as the model gives them, even where the adapter says how to set them right.
+    #[arg(long)]
+    no_calibration: bool,
+    /// How much of each rubric and item the model reads. Without this: all of it, but of the twelve skills only their short
+    /// questions where the adapter was trained on these.
+    #[arg(long, value_enum)]
+    wording: Option<WordingArg>,
+    /// Let the model write each verdict with its reasons, in the form that it was trained on, and read the score from that.
+    /// For judges that have such a form; it takes as long as writing takes.
+    #[arg(long, value_enum, conflicts_with_all = ["wording", "no_calibration"])]
+    form: Option<FormArg>,
     #[command(flatten)]
     model: ModelArgs,
     /// Print the record as one line of JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// The forms of judges that write.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum FormArg {
+    /// Prometheus 2: feedback, then [RESULT] and the score.
+    Prometheus,
+    /// Flow Judge: feedback and score in tags.
+    FlowJudge,
+    /// Selene 1 Mini: reasoning, then the result.
+    Selene,
+    /// GLIDER: reasoning, highlighted words and score in tags.
+    Glider,
+}
+
+impl From<FormArg> for WrittenForm {
+    fn from(arg: FormArg) -> Self {
+        match arg {
+            FormArg::Prometheus => Self::Prometheus,
+            FormArg::FlowJudge => Self::FlowJudge,
+            FormArg::Selene => Self::Selene,
+            FormArg::Glider => Self::Glider,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
@@ -63,11 +98,14 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
     let response = texts.next().flatten().unwrap_or_default();
     let reference = texts.next().flatten();
     let auto = args.skills.as_deref().is_some_and(|names| names.split(',').any(|name| name.trim() == "auto"));
-    let request = Request {
+    let mut request = Request {
         rubrics: rubrics(args, &prompt)?,
         checklist: checklist(args, &prompt, reference.as_deref())?,
         annotation: (auto || args.annotate).then(|| retort_annotate::annotate(&prompt)),
-        wording: Wording::Full,
+        // Which depends on the adapter.
+        wording: Wording::default(),
+        uncalibrated: args.no_calibration,
+        form: args.form.map(WrittenForm::from),
         response_model: args.response_model.clone(),
         prompt,
         response,
@@ -76,6 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, CliError> {
 
     let interrupt = Interrupt::listen();
     let Some(mut loaded) = args.model.load(&interrupt)? else { return Ok(Interrupt::status()) };
+    request.wording = loaded.wording(args.wording);
     let mut watching = progress::Watching { bar: progress::tokens("Judging", 0), interrupt: &interrupt };
     let start = Instant::now();
     let judgement = pollster::block_on(judge(&mut loaded.model, &request, &mut watching))?;

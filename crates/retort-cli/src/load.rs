@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
-use retort_judge::{AdapterIdentity, ModelIdentity, RunContext};
-use retort_lm::{Adapter, AnyBackend, BackendChoice, FileSource, Flow, LmError, Model, TextParts};
-use retort_models::{Store, sha256_files};
+use retort_judge::{AdapterIdentity, Calibration, ModelIdentity, RunContext, Wording};
+use retort_lm::{
+    Adapter, AnyBackend, BackendChoice, ByteSource, FileSource, Flow, LmError, MemorySource, Model, TextParts,
+};
+use retort_models::{AdapterChoice, Store, sha256_files};
 
 use crate::error::CliError;
 use crate::progress;
@@ -22,9 +24,10 @@ pub(crate) struct ModelArgs {
     /// A model by name (see "retort models list") or the path of a GGUF file; of a split model, of any of its parts.
     #[arg(long, value_name = "NAME|PATH")]
     model: Option<String>,
-    /// A low-rank adapter for this model, as a GGUF file.
-    #[arg(long, value_name = "FILE")]
-    adapter: Option<PathBuf>,
+    /// A low-rank adapter for this model, by name (see "retort models list") or as a GGUF file, or "none". Without this a
+    /// model by name gets the adapter that the list gives it, and any other model none.
+    #[arg(long, value_name = "NAME|PATH|none")]
+    adapter: Option<String>,
     /// How strongly the adapter is applied: 0 is not at all, 1 as it was trained.
     #[arg(
         long,
@@ -37,6 +40,15 @@ pub(crate) struct ModelArgs {
     /// Where the model runs.
     #[arg(long, value_enum, default_value_t = BackendArg::Auto)]
     backend: BackendArg,
+}
+
+/// How much of each question the model reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WordingArg {
+    /// The whole text of rubric or task, with what each answer means.
+    Full,
+    /// The short question alone.
+    Short,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -117,6 +129,8 @@ impl ModelArgs {
         let store = Store::open()?;
         let name = self.model.as_deref().unwrap_or(&store.registry().default_model().name);
         let resolved = store.resolve(name)?;
+        // Before anything is loaded, so that a name that is wrong is heard of at once.
+        let adapter = self.adapter(&store, resolved.model)?;
         let source = FileSource::open(&resolved.path)?;
         let identity = match resolved.model {
             Some(model) => {
@@ -143,20 +157,45 @@ impl ModelArgs {
             Err(LmError::Cancelled) => return Ok(None),
             other => Loaded { model: other?, identity },
         };
-        if let Some(path) = &self.adapter {
-            let mut source = FileSource::open(path)?;
-            let adapter = Adapter::read(&mut source, loaded.model.config())?;
+        if let Some((mut source, name, sha256)) = adapter {
+            let adapter = Adapter::read(&mut *source, loaded.model.config())?;
+            Calibration::of_adapter(&adapter)?;
             let adapter = adapter.with_strength(self.adapter_strength)?;
-            loaded.identity.adapter = Some(AdapterIdentity {
-                name: file_name(path),
-                sha256: Some(hash(std::slice::from_ref(path))?),
-                strength: adapter.strength(),
-            });
+            loaded.identity.adapter =
+                Some(AdapterIdentity { name, sha256: Some(sha256), strength: adapter.strength() });
             pollster::block_on(loaded.model.set_adapter(Some(adapter)))?;
         }
         Ok(Some(loaded))
     }
+
+    /// Whether somebody named an adapter, rather than taking the model's own.
+    pub(crate) fn names_adapter(&self) -> bool {
+        self.adapter.is_some()
+    }
+
+    /// The adapter that was chosen, by name or by default.
+    fn adapter(
+        &self,
+        store: &Store,
+        model: Option<&retort_models::Model>,
+    ) -> Result<Option<Found>, CliError> {
+        match store.choose_adapter(self.adapter.as_deref(), model)? {
+            AdapterChoice::None => Ok(None),
+            AdapterChoice::Known(adapter) => {
+                let bytes = store.adapter(adapter)?;
+                let source: Box<dyn ByteSource> = Box::new(MemorySource::new(adapter.file.as_str(), bytes));
+                Ok(Some((source, adapter.name.clone(), adapter.sha256.clone())))
+            }
+            AdapterChoice::File(path) => {
+                let source: Box<dyn ByteSource> = Box::new(FileSource::open(&path)?);
+                Ok(Some((source, file_name(&path), hash(std::slice::from_ref(&path))?)))
+            }
+        }
+    }
 }
+
+/// An adapter's bytes, its name for the record and its SHA-256.
+type Found = (Box<dyn ByteSource>, String, String);
 
 impl Loaded {
     /// What the record says of a run that took so long.
@@ -169,6 +208,15 @@ impl Loaded {
             device: placement.device.clone(),
             notices,
             total_ms,
+        }
+    }
+
+    /// How its questions are put: as somebody said, else as suits its adapter.
+    pub(crate) fn wording(&self, said: Option<WordingArg>) -> Wording {
+        match said {
+            Some(WordingArg::Full) => Wording::Full,
+            Some(WordingArg::Short) => Wording::Short,
+            None => Wording::suiting(self.model.adapter()),
         }
     }
 

@@ -4,6 +4,7 @@ mod agree;
 mod annotate;
 mod bench;
 mod checklist;
+mod compare;
 mod error;
 mod judge;
 mod load;
@@ -33,6 +34,8 @@ struct Cli {
 enum Command {
     /// Score a response by FLASK's twelve skills or by rubrics of your own.
     Judge(judge::Args),
+    /// Compare two to four responses, shown together in both orders.
+    Compare(compare::Args),
     /// Say what an instruction needs: its most important skills, its field and its difficulty.
     Annotate(annotate::Args),
     /// Make a checklist for an instruction, and verify what code can verify of a response.
@@ -59,6 +62,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Judge(args) => judge::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Annotate(args) => annotate::run(&args),
         Command::Checklist(args) => checklist::run(&args),
         Command::Reward(args) => reward::run(&args),

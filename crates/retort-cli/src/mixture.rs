@@ -64,6 +64,14 @@ pub(crate) struct Args {
     /// Of each pairwise task, make pairs whose longer response is the better one weigh as much as the others.
     #[arg(long)]
     balance_length: bool,
+    /// Of examples whose labels say something about a skill or the quality as a whole, the share that is asked by that
+    /// rubric rather than by the task's question; one in five of so many by a skill that does not apply.
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    skill_share: f64,
+    /// For this share of examples whose right answer is known, one more row of a variant: padded, repeated, broken off,
+    /// an answer to something else, a mistake in a program, or words beside the point.
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    variants: f64,
     /// Leave out tasks whose licence or labels are not fit for training, rather than refusing them.
     #[arg(long)]
     skip_unfit: bool,
@@ -139,6 +147,8 @@ impl Args {
                 WordingArg::Short => 1.0,
                 WordingArg::Mixed => self.short_share,
             },
+            skill_share: self.skill_share,
+            variant_share: self.variants,
             max_tokens: self.max_tokens,
             balance: !self.no_balance,
             balance_length: self.balance_length,

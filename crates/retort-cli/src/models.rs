@@ -12,7 +12,7 @@ use crate::progress;
 /// What to do with models.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Show every known model and whether it is on this machine.
+    /// Show every known model, whether it is on this machine, and the adapters made for it.
     List,
     /// Fetch a model and verify it; the default one if none is named.
     Pull {
@@ -56,6 +56,16 @@ fn list(store: &Store) -> Result<ExitCode, CliError> {
             }
         };
         println!("    {} bytes, {}, {here}", model.bytes, model.licence);
+        for adapter in store.registry().adapters_for(model) {
+            let default = if model.adapter.as_ref() == Some(&adapter.name) { " (default)" } else { "" };
+            println!("    --adapter {}{default}  {}", adapter.name, adapter.title);
+            println!("        {}", adapter.description);
+            let here = match store.adapter(adapter) {
+                Ok(_) => "here".to_owned(),
+                Err(error) => format!("not usable: {error}"),
+            };
+            println!("        {} bytes, {}, {here}", adapter.bytes, adapter.licence);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use retort_checklist::AnswerForm;
 use retort_judge::{
-    ChecklistRecord, Decision, ItemVerdict, ModelIdentity, Record, Reward, RewardRecord, RubricVerdict,
-    TextRole, Timings, Total, Unscored, Verdict,
+    CalibrationUse, ChecklistRecord, CompareRecord, Decision, ItemVerdict, Method, ModelIdentity,
+    PairVerdict, Preference, Record, Reward, RewardRecord, RubricVerdict, TextRole, Timings, Total, Unscored,
+    Verdict, compared_number,
 };
 use retort_rubric::Skill;
 
@@ -20,6 +21,9 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
         let pad = " ".repeat(widest - name.chars().count());
         // Writing to a String cannot fail.
         let _ = match &verdict.verdict {
+            Verdict::Scored { expected, min, max, method: Method::Written, .. } => {
+                writeln!(out, "{name}{pad}  {expected:5.2}  ({min} to {max})  written")
+            }
             Verdict::Scored { expected, min, max, distribution, mass, not_applicable, .. } => {
                 let shares: Vec<String> = distribution
                     .iter()
@@ -36,6 +40,11 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
             }
             Verdict::Unscored(reason) => writeln!(out, "{name}{pad}  not scored: {reason}"),
         };
+        if let Some(written) = &verdict.written {
+            for line in written.trim().lines() {
+                let _ = writeln!(out, "    {}", crate::text::printable(line));
+            }
+        }
     }
     match &record.total {
         Some(Total::Scored { score, unclipped, counted, not_applicable }) => {
@@ -76,10 +85,17 @@ pub(crate) fn plain(record: &Record, reason: &str) -> String {
         );
     }
     run(&mut out, &record.model, &record.device, &record.notices, &record.timings, reason);
-    let _ = writeln!(
-        out,
-        "A score is the expectation over the model's probabilities; a model this small gives a first reading, not a verdict."
-    );
+    match record.calibration {
+        CalibrationUse::None => {}
+        CalibrationUse::Applied => {
+            out.push_str("Calibrated: probabilities are set right as the adapter says.\n")
+        }
+        CalibrationUse::Off => out.push_str("Not calibrated: probabilities are as the model gives them.\n"),
+    }
+    out.push_str(match record.form {
+        None => "A score is the expectation over the model's probabilities; a model this small gives a first reading, not a verdict.\n",
+        Some(_) => "The judge wrote its scores: of how sure it was, nothing is known.\n",
+    });
     out
 }
 
@@ -199,6 +215,93 @@ pub(crate) fn rewards(record: &RewardRecord, reason: &str) -> String {
     out
 }
 
+/// A comparison as a table with one row per pair, then what one should know about it.
+pub(crate) fn comparison(record: &CompareRecord, reason: &str) -> String {
+    let mut out = String::new();
+    let heads = ["Pair", "Better", "Mean", "First shown first", "First shown second", "Order", "Words"];
+    let rows: Vec<[String; 7]> = record.pairs.iter().map(|pair| pair_row(record, pair)).collect();
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|at| rows.iter().map(|row| row[at].chars().count()).chain([heads[at].len()]).max().unwrap_or(0))
+        .collect();
+    let line = |cells: &mut dyn Iterator<Item = &str>| {
+        let cells = cells.zip(&widths).map(|(cell, &width)| format!(" {cell:width$} |"));
+        format!("|{}", cells.collect::<String>())
+    };
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "{}", line(&mut heads.into_iter()));
+    let rules: Vec<String> = widths.iter().map(|&width| "-".repeat(width)).collect();
+    let _ = writeln!(out, "{}", line(&mut rules.iter().map(String::as_str)));
+    for row in &rows {
+        let _ = writeln!(out, "{}", line(&mut row.iter().map(String::as_str)));
+    }
+    let _ = writeln!(
+        out,
+        "\nIn the three middle columns: the probability that the pair's first response is the better one."
+    );
+    for pair in &record.pairs {
+        if let Preference::Unscored(reason) = &pair.verdict {
+            let _ = writeln!(out, "{} and {} are not decided: {reason}", pair.first + 1, pair.second + 1);
+        }
+    }
+    let words = &record.input.responses_words;
+    let gaps: Vec<bool> = record
+        .pairs
+        .iter()
+        .filter_map(|pair| {
+            let Preference::Scored { preferred: Some(winner), .. } = pair.verdict else { return None };
+            let loser = if winner == pair.first { pair.second } else { pair.first };
+            let (winner, loser) = (words.get(winner)?, words.get(loser)?);
+            (winner != loser).then_some(winner > loser)
+        })
+        .collect();
+    if !gaps.is_empty() {
+        let longer = gaps.iter().filter(|&&longer| longer).count();
+        let _ = writeln!(out, "The longer response won {longer} of {} decided pairs.", gaps.len());
+    }
+    for cut in &record.truncations {
+        let text = match (&cut.text, compared_number(&cut.text)) {
+            (_, Some(number)) => format!("Response {number}"),
+            (TextRole::Prompt, _) => "The prompt".to_owned(),
+            (TextRole::Response, _) => "The response".to_owned(),
+            (TextRole::Reference, _) => "The reference".to_owned(),
+            (TextRole::Named(name), _) => name.clone(),
+        };
+        let _ = writeln!(
+            out,
+            "{text} is too long for this model: its head and tail were read, {} of {} characters.",
+            cut.kept_characters, cut.total_characters
+        );
+    }
+    run(&mut out, &record.model, &record.device, &record.notices, &record.timings, reason);
+    out
+}
+
+fn pair_row(record: &CompareRecord, pair: &PairVerdict) -> [String; 7] {
+    let number = |place: usize| (place + 1).to_string();
+    let shown = |place: usize| {
+        let one = pair.shown.iter().find(|shown| shown.shown_first == place);
+        one.map_or_else(|| "none".to_owned(), |shown| format!("{:.2}", shown.first))
+    };
+    let (better, mean, order) = match &pair.verdict {
+        Preference::Scored { preferred, probability_first, flipped } => (
+            preferred.map_or_else(|| "tie".to_owned(), number),
+            format!("{probability_first:.2}"),
+            if *flipped { "flipped" } else { "no flip" },
+        ),
+        Preference::Unscored(_) => ("not decided".to_owned(), "none".to_owned(), "not known"),
+    };
+    let words = |place: usize| record.input.responses_words.get(place).copied().unwrap_or_default();
+    [
+        format!("{} and {}", number(pair.first), number(pair.second)),
+        better,
+        mean,
+        shown(pair.first),
+        shown(pair.second),
+        order.to_owned(),
+        format!("{} and {}", words(pair.first), words(pair.second)),
+    ]
+}
+
 /// What happened, where it ran and how long it took.
 fn run(
     out: &mut String,
@@ -219,4 +322,68 @@ fn run(
     let name = &model.name;
     let _ =
         writeln!(out, "{name}{adapter} on {device}, {} tokens in {seconds:.1} s. {reason}", timings.tokens);
+}
+
+#[cfg(test)]
+mod tests {
+    use retort_judge::{CompareInputs, Shown, Truncation};
+    use retort_lm::BackendKind;
+
+    use super::*;
+
+    #[test]
+    fn p18_p20_a_comparison_shows_both_orders_flips_and_lengths() {
+        let shown = |shown_first, first| Shown { shown_first, first, second: 1.0 - first, mass: 0.9 };
+        let scored = |preferred, probability_first, flipped| Preference::Scored {
+            preferred,
+            probability_first,
+            flipped,
+        };
+        let pair = |first, second, shown, verdict| PairVerdict { first, second, shown, verdict };
+        let failed = Unscored::Failed { code: "outside_options".into(), message: "No answer".into() };
+        let record = CompareRecord {
+            format: "retort.comparison/1".into(),
+            version: "0".into(),
+            task: "pairwise".into(),
+            input: CompareInputs {
+                prompt_sha256: String::new(),
+                responses_sha256: Vec::new(),
+                reference_sha256: None,
+                responses_words: vec![12, 30, 7],
+            },
+            model: ModelIdentity { name: "tiny.gguf".into(), sha256: None, adapter: None },
+            backend: BackendKind::Cpu,
+            device: "a processor".into(),
+            calibration: CalibrationUse::None,
+            pairs: vec![
+                pair(0, 1, vec![shown(0, 0.9), shown(1, 0.7)], scored(Some(0), 0.8, false)),
+                pair(0, 2, vec![shown(0, 0.9), shown(2, 0.1)], scored(None, 0.5, true)),
+                pair(1, 2, vec![shown(1, 0.25)], Preference::Unscored(failed)),
+            ],
+            truncations: vec![Truncation {
+                text: TextRole::Named("response_2".into()),
+                kept_characters: 10,
+                total_characters: 99,
+            }],
+            notices: Vec::new(),
+            timings: Timings { total_ms: 1500.0, tokens: 70, tokens_reused: 0 },
+            cancelled: false,
+        };
+        assert_eq!(
+            comparison(&record, "The CPU was asked for."),
+            "\
+| Pair    | Better      | Mean | First shown first | First shown second | Order     | Words     |
+| ------- | ----------- | ---- | ----------------- | ------------------ | --------- | --------- |
+| 1 and 2 | 1           | 0.80 | 0.90              | 0.70               | no flip   | 12 and 30 |
+| 1 and 3 | tie         | 0.50 | 0.90              | 0.10               | flipped   | 12 and 7  |
+| 2 and 3 | not decided | none | 0.25              | none               | not known | 30 and 7  |
+
+In the three middle columns: the probability that the pair's first response is the better one.
+2 and 3 are not decided: No answer
+The longer response won 0 of 1 decided pairs.
+Response 2 is too long for this model: its head and tail were read, 10 of 99 characters.
+tiny.gguf on a processor, 70 tokens in 1.5 s. The CPU was asked for.
+"
+        );
+    }
 }

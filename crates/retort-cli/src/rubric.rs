@@ -241,7 +241,7 @@ fn converted(read: &Read, to: To) -> Result<String, CliError> {
 fn shown(rubric: &Rubric) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
-    let _ = write!(out, "{} ({})", printable(&rubric.name), rubric.id);
+    let _ = write!(out, "{} ({})", crate::text::printable(&rubric.name), rubric.id);
     if let Some(ability) = rubric.ability {
         let _ = write!(out, ", {}", ability.name());
     }
@@ -260,7 +260,7 @@ fn shown(rubric: &Rubric) -> String {
         .options
         .iter()
         .map(|option| {
-            let label = printable(&option.label);
+            let label = crate::text::printable(&option.label);
             let own = option.label.parse::<f64>() == Ok(option.value);
             if own { label } else { format!("{label} ({})", option.value) }
         })
@@ -279,15 +279,12 @@ fn shown(rubric: &Rubric) -> String {
     out
 }
 
-/// A stranger's text on the terminal: what would steer the terminal is shown, not sent.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}
-
 /// The same, later lines indented.
 fn indented(text: &str, by: usize) -> String {
-    let lines: Vec<String> =
-        text.split('\n').map(|line| printable(line.strip_suffix('\r').unwrap_or(line))).collect();
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| crate::text::printable(line.strip_suffix('\r').unwrap_or(line)))
+        .collect();
     lines.join(&format!("\n{}", " ".repeat(by)))
 }
 

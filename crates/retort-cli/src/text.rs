@@ -51,6 +51,11 @@ pub(crate) fn read_all(arguments: &[(&'static str, Option<&str>)]) -> Result<Vec
         .collect()
 }
 
+/// A stranger's text on the terminal: what would steer the terminal is shown, not sent.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -123,6 +123,38 @@ fn an_exam_is_held_taken_up_and_reported() {
 }
 
 #[test]
+fn calibrated_answers_are_a_run_of_their_own() {
+    use retort_lm::tiny::{AdapterShape, Shape, adapter_writer};
+    let desk = Desk::new();
+    let mut file =
+        adapter_writer(Shape::default(), AdapterShape { alpha: 0.01, ..AdapterShape::default() }, 3);
+    let form = r#"{"form": 1, "rows": 30, "mixture_sha256": "", "scales": [],
+        "other": {"temperature": 2, "rows": 30}, "difference": {"temperature": 3, "rows": 30}}"#;
+    file.set("retort.calibration", retort_lm::gguf::Value::Text(form.into()));
+    std::fs::write(desk.folder.path().join("lora.gguf"), file.finish()).unwrap();
+    let args = ["llmbar", "--out", "runs", "--limit", "2", "--adapter", "lora.gguf"];
+    let first = desk.bench(&args);
+    assert!(first.status.success(), "{}", stderr(&first));
+    assert!(stderr(&first).contains("--no-calibration takes them as they are"), "{}", stderr(&first));
+    let table: serde_json::Value = serde_json::from_str(&desk.text("runs/llmbar/table.json")).unwrap();
+    assert_eq!(table["run"]["calibrated"], true);
+    let plain = desk.bench(&[&args[..], &["--no-calibration"]].concat());
+    assert!(!plain.status.success());
+    assert!(stderr(&plain).contains("calibrated probabilities in place of"), "{}", stderr(&plain));
+    let apart = ["llmbar", "--out", "apart", "--limit", "2", "--adapter", "lora.gguf", "--no-calibration"];
+    let apart = desk.bench(&apart);
+    assert!(apart.status.success(), "{}", stderr(&apart));
+    let table: serde_json::Value = serde_json::from_str(&desk.text("apart/llmbar/table.json")).unwrap();
+    assert!(table["run"].get("calibrated").is_none(), "{table}");
+    // Only what could be scored says how it was read; some of it could.
+    let calibrated =
+        desk.text("runs/llmbar/answers.jsonl").matches("\"calibrated_option_probabilities\"").count();
+    let plain = desk.text("apart/llmbar/answers.jsonl").matches("\"option_probabilities\"").count();
+    assert!(calibrated > 0 && calibrated == plain, "{calibrated} and {plain}");
+    assert!(!desk.text("runs/llmbar/answers.jsonl").contains("\"option_probabilities\""));
+}
+
+#[test]
 fn every_exam_can_be_held_of_a_model() {
     let desk = Desk::new();
     let all = desk.bench(&["all", "--out", "runs", "--limit", "1", "--wording", "short"]);

@@ -256,6 +256,53 @@ fn an_adapter_is_applied_and_recorded() {
     assert!(half.contains("with the adapter lora.gguf (strength 0.5) on "), "{half}");
 }
 
+/// The whole way: an adapter's file says how to set its probabilities right, and the command does it and says so.
+#[test]
+fn an_adapters_calibration_is_applied_said_and_left_off_at_will() {
+    use retort_lm::gguf::Value;
+    let desk = Desk::new();
+    let write = |name: &str, text: &str| {
+        // A weak one: with a strong random one almost nothing is left for the options, and there is no score.
+        let weak = retort_lm::tiny::AdapterShape { alpha: 0.01, ..Default::default() };
+        let mut file = retort_lm::tiny::adapter_writer(retort_lm::tiny::Shape::default(), weak, 3);
+        file.set("retort.calibration", Value::Text(text.into()));
+        desk.file(name, file.finish());
+    };
+    // Everything that may be answered becomes equally probable, but for what is almost nothing.
+    let form = r#"{"form": 1, "rows": 30, "mixture_sha256": "", "scales": [],
+        "other": {"temperature": 1000000, "rows": 30, "ece_before": 0.1, "ece_after": 0.01}}"#;
+    write("known.gguf", form);
+    write("none.gguf", "{}");
+    write("broken.gguf", r#"{"form": 2}"#);
+    let base = ["--prompt", "p", "--response", "r", "--skills", "overall", "--json"];
+    let judged = |more: &[&str]| record(&desk.judge(&[&base[..], more].concat()));
+    let plain = judged(&["--adapter", "none.gguf"]);
+    assert!(plain.get("calibration").is_none());
+    let applied = judged(&["--adapter", "known.gguf"]);
+    assert_eq!(applied["calibration"], "applied");
+    let [verdict, raw] = [&applied, &plain].map(|record| record["verdicts"][0]["verdict"].clone());
+    assert_eq!(verdict["method"], "calibrated_option_probabilities", "{verdict}");
+    for option in verdict["distribution"].as_array().unwrap() {
+        assert!((option["probability"].as_f64().unwrap() - 0.2).abs() < 1e-4, "{verdict}");
+    }
+    assert_eq!(verdict["mass"], raw["mass"]);
+    assert_ne!(verdict["distribution"], raw["distribution"]);
+    let off = judged(&["--adapter", "known.gguf", "--no-calibration"]);
+    assert_eq!((&off["calibration"], &off["verdicts"]), (&"off".into(), &plain["verdicts"]));
+    // It was fitted at the strength that the adapter was trained at.
+    assert!(judged(&["--adapter", "known.gguf", "--adapter-strength", "0.5"]).get("calibration").is_none());
+    // And a person reads it too.
+    let read = |more: &[&str]| stdout(&desk.judge(&[&base[..6], more].concat()));
+    assert!(read(&["--adapter", "known.gguf"]).contains("Calibrated: "));
+    assert!(read(&["--adapter", "known.gguf", "--no-calibration"]).contains("Not calibrated: "));
+    assert!(!read(&["--adapter", "none.gguf"]).contains("alibrated"));
+    let broken = desk.judge(&[&base[..], &["--adapter", "broken.gguf"]].concat());
+    assert_eq!(broken.status.code(), Some(1));
+    let said = stderr(&broken);
+    assert!(said.contains("the adapter broken.gguf cannot be applied: its calibration"), "{said}");
+    assert!(said.contains("its form is 2, and 1 is read here"), "{said}");
+}
+
 #[test]
 fn a_wrong_adapter_is_refused_with_the_reason() {
     use retort_lm::tiny::{AdapterShape, Shape, adapter_gguf};
@@ -274,7 +321,7 @@ fn a_wrong_adapter_is_refused_with_the_reason() {
         (&["--adapter", "deep.gguf"], "it changes block 2, and the loaded model has 2 blocks"),
         (&["--adapter", "tiny.gguf"], "load it as a model instead"),
         (&["--adapter", "text.gguf"], "text.gguf is not a GGUF file"),
-        (&["--adapter", "gone.gguf"], "gone.gguf could not be read"),
+        (&["--adapter", "gone.gguf"], "no adapter is called \"gone.gguf\", and there is no such file"),
     ] {
         let output = desk.judge(&[&["--prompt", "p", "--response", "r"], args].concat());
         assert_eq!(output.status.code(), Some(1), "{args:?}");
@@ -329,4 +376,38 @@ fn rewards_come_from_the_models_own_head() {
     let output = reward(&["--model", "reward.gguf", "--response", "abc", "--response", "@long.txt"]);
     assert_eq!(output.status.code(), Some(1), "not all were scored");
     assert!(stdout(&output).contains("Response 2  not scored: the text is"), "{}", stdout(&output));
+}
+
+#[test]
+fn p18_responses_are_compared_in_both_orders() {
+    let desk = Desk::new();
+    let compare = |args: &[&str]| {
+        let first = ["compare", "--backend", "cpu", "--model", "tiny.gguf", "--prompt", "abc"];
+        desk.run(&[&first[..], args].concat())
+    };
+    let both = ["--response", "abc", "--response", "It is four."];
+    let output = compare(&[&both[..], &["--json"]].concat());
+    let record: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!((&record["format"], &record["task"]), (&"retort.comparison/1".into(), &"pairwise".into()));
+    let pair = &record["pairs"][0];
+    assert_eq!((&pair["first"], &pair["second"]), (&0.into(), &1.into()));
+    assert_eq!(record["input"]["responses_words"], serde_json::json!([1, 3]));
+    // A model of noise may put too little on what is offered; then the pair is undecided, and the command says so.
+    let decided = pair["verdict"]["kind"] == "scored";
+    assert_eq!(output.status.success(), decided, "{record}");
+    let shown = pair["shown"].as_array().unwrap();
+    for one in shown {
+        let sum = one["first"].as_f64().unwrap() + one["second"].as_f64().unwrap();
+        assert!((sum - 1.0).abs() < 1e-12, "{one}");
+    }
+    if decided {
+        assert_eq!((&shown[0]["shown_first"], &shown[1]["shown_first"]), (&0.into(), &1.into()));
+        let mean = (shown[0]["first"].as_f64().unwrap() + shown[1]["first"].as_f64().unwrap()) / 2.0;
+        assert!((pair["verdict"]["probability_first"].as_f64().unwrap() - mean).abs() < 1e-12);
+    }
+    let text = stdout(&compare(&both));
+    assert!(text.starts_with("| Pair    | Better"), "{text}");
+    let output = compare(&["--response", "abc"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("two to four at a time, and there are 1"), "{}", stderr(&output));
 }

@@ -17,7 +17,7 @@ use retort_stats::SplitMix64;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::prompt::{Field, Layout, Truncation, longest};
+use crate::prompt::{Field, Laid, Layout, Truncation, longest};
 use crate::verdict::{MIN_MASS, Unscored};
 use crate::{JudgeError, ModelIdentity, Observer, Planned, RunContext, Timings, sha256_hex};
 
@@ -171,7 +171,7 @@ pub async fn annotate<M: LanguageModel>(
     }
     let texts = [Field::prompt(request.instruction.as_str())];
     let layout = Layout { open: &turn.open, texts: &texts, close: Segments::new() };
-    let (context, truncations) = layout.fit(model, longest(model, &any)?)?;
+    let Laid { text: context, truncations, .. } = layout.fit(model, longest(model, &any)?)?;
     let prefix = turn.open.clone().then(&context);
     let questions = first.len() + 2 + MAX_DOMAINS;
     observer.planned(&Planned { questions, truncations: truncations.clone() });

@@ -3,7 +3,7 @@
 use retort_lm::{Branch, LmError, PromptTree, Segments, TextModel};
 
 use crate::Wording;
-use crate::prompt::{Field, Layout, Truncation, longest};
+use crate::prompt::{Field, Laid, Layout, TextRole, Truncation, longest};
 use crate::question::Question;
 
 /// Texts that are read once, and questions about them that do not see each other.
@@ -73,6 +73,8 @@ pub struct InquiryPlan {
     pub branches: Vec<Branch>,
     /// Texts that were cut so that everything fits the model's context.
     pub truncations: Vec<Truncation>,
+    /// Which pieces of the context are of which text.
+    pieces: Vec<(TextRole, usize)>,
 }
 
 impl Inquiry<'_> {
@@ -90,8 +92,8 @@ impl Inquiry<'_> {
             .collect();
         let close = Segments::new().template(self.aim.lead()).user(offer.unwrap_or_default());
         let layout = Layout { open: &turn.open, texts: &self.fields, close };
-        let (context, truncations) = layout.fit(model, longest(model, &branches)?)?;
-        Ok(InquiryPlan { open: turn.open, context, branches, truncations })
+        let Laid { text: context, pieces, truncations } = layout.fit(model, longest(model, &branches)?)?;
+        Ok(InquiryPlan { open: turn.open, context, branches, truncations, pieces })
     }
 }
 
@@ -100,6 +102,16 @@ impl InquiryPlan {
     #[must_use]
     pub fn tree(&self) -> PromptTree {
         PromptTree { prefix: self.open.clone().then(&self.context), branches: self.branches.clone() }
+    }
+
+    /// The pieces of the tree's prefix, counted from 0, that are the words of this text: one, or head and tail where its
+    /// middle was cut; none where there is no such text.
+    #[must_use]
+    pub fn pieces_of(&self, role: &TextRole) -> Vec<usize> {
+        // Where what opens it ends with text of ours, that and the first heading are one piece.
+        let before = self.tree().prefix.pieces().len() - self.context.pieces().len();
+        let of_role = self.pieces.iter().filter(|(of, _)| of == role);
+        of_role.map(|(_, piece)| before + piece).collect()
     }
 
     /// The whole prompt of one question, counted from 0; `None` where there is no such question.

@@ -1,15 +1,18 @@
 //! One judgement: a response, scored by every rubric and looked through for every item of a checklist.
 
 use retort_checklist::{Checklist, ChecklistProblem, Item, ScoreError};
-use retort_lm::{Answer, Flow, LanguageModel, LmError, Usage, Watch};
-use retort_rubric::{Annotation, InvalidRubric, Rubric, Severity};
+use retort_lm::{Adapter, Answer, Flow, LanguageModel, LmError, Usage, Watch};
+use retort_rubric::{Annotation, InvalidRubric, Rubric, Severity, builtin};
 use serde::{Deserialize, Serialize};
 
+use crate::calibration::{Calibration, CalibrationError, CalibrationUse};
 use crate::inquiry::{Aim, Inquiry};
 use crate::item::{self, ChecklistSums, ItemVerdict};
 use crate::prompt::{Field, Truncation};
 use crate::question::Question;
 use crate::verdict::{RubricVerdict, Unscored, Verdict};
+use crate::writing::{self, Reader, WrittenPlan};
+use crate::written::WrittenForm;
 
 /// What is to be judged, and by what.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,6 +34,11 @@ pub struct Request {
     pub annotation: Option<Annotation>,
     /// How much of each rubric the model reads.
     pub wording: Wording,
+    /// Whether the probabilities are to be as the model gave them, even where its adapter says how to set them right.
+    pub uncalibrated: bool,
+    /// Lets the model write each verdict with its reasons in this form, for a judge that was trained to; without it, the
+    /// probabilities of the options are read. Such a judge reads every rubric in full.
+    pub form: Option<WrittenForm>,
 }
 
 /// How much of a rubric the model reads.
@@ -43,9 +51,39 @@ pub enum Wording {
     /// The rubric's short question, or its criterion where it has none: for a model that was trained on the
     /// rubric and needs only to be told which one is meant.
     Short,
+    /// Short for the twelve skills as they are built in, full for everything else: for a model with an adapter that was
+    /// trained on the skills' short questions and knows nothing of anybody's own rubrics.
+    ShortSkills,
 }
 
 impl Wording {
+    /// How a model with this adapter is asked where nobody says otherwise. What tells an adapter that knows the short
+    /// questions is that it was trained on a mixture of Retort's, which has rows in both wordings: the recipe writes the
+    /// mixture's hash into the file. So it is the same adapter wherever its file comes from.
+    #[must_use]
+    pub fn suiting(adapter: Option<&Adapter>) -> Self {
+        match adapter.and_then(|adapter| adapter.text("retort.mixture.sha256")) {
+            Some(_) => Self::ShortSkills,
+            None => Self::Full,
+        }
+    }
+
+    /// Whether a rubric is read in full.
+    pub(crate) fn is_full_for(self, rubric: &Rubric) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Short => false,
+            // Whoever weighs a skill means the same skill; whoever changes its words or its scale does not.
+            Self::ShortSkills => !builtin().iter().any(|skill| {
+                skill.id == rubric.id
+                    && skill.criterion == rubric.criterion
+                    && skill.question == rubric.question
+                    && skill.not_applicable == rubric.not_applicable
+                    && skill.options == rubric.options
+            }),
+        }
+    }
+
     /// Whether it is what records leave unsaid.
     pub(crate) fn is_full(&self) -> bool {
         *self == Self::Full
@@ -70,6 +108,8 @@ pub struct Judgement {
     pub sums: Option<ChecklistSums>,
     /// Texts that were cut.
     pub truncations: Vec<Truncation>,
+    /// Whether probabilities were set right by what the adapter knows of itself.
+    pub calibration: CalibrationUse,
     /// Tokens computed and reused.
     pub usage: Usage,
     /// Whether somebody cancelled; verdicts that were ready stand.
@@ -91,6 +131,14 @@ pub enum JudgeError {
     /// No rubric was given and no checklist.
     #[error("no rubric was given; choose at least one skill, or give a rubric of your own or a checklist")]
     NoRubrics,
+    /// Too few responses to compare, or too many.
+    #[error(
+        "responses are compared two to four at a time, and there are {found}; give at least two, or compare them in parts"
+    )]
+    Responses {
+        /// How many were given.
+        found: usize,
+    },
     /// The model has no head of its own, which a reward is read from.
     #[error(
         "this model has no head of its own that scores; choose a reward model or a classifier as a GGUF file with a \
@@ -106,6 +154,9 @@ pub enum JudgeError {
     /// The checklist's verdicts have no sum.
     #[error(transparent)]
     Score(#[from] ScoreError),
+    /// What the adapter knows of its own probabilities cannot be used.
+    #[error("the adapter cannot be used: {0}")]
+    Calibration(#[from] CalibrationError),
     /// The model could not be asked.
     #[error(transparent)]
     Model(#[from] LmError),
@@ -123,9 +174,11 @@ impl JudgeError {
         match self {
             Self::Empty { .. } => "empty",
             Self::NoRubrics => "no_rubrics",
+            Self::Responses { .. } => "responses",
             Self::NoHead => "no_head",
             Self::Rubric(_) => "invalid_rubric",
             Self::Checklist(_) | Self::Score(_) => "invalid_checklist",
+            Self::Calibration(_) => "wrong_adapter",
             Self::Model(error) => error.code(),
         }
     }
@@ -151,6 +204,12 @@ pub trait Observer {
     fn progress(&mut self, done: usize, total: usize) -> Flow {
         let _ = (done, total);
         Flow::Continue
+    }
+
+    /// A judge that writes has written a piece of its answer. Questions are counted over the rubrics and then the items
+    /// that the model is asked.
+    fn writing(&mut self, question: usize, piece: &str) {
+        let _ = (question, piece);
     }
 
     /// A verdict is ready. Verdicts come in the order of the rubrics.
@@ -201,6 +260,10 @@ pub async fn judge<M: LanguageModel>(
             return Err(JudgeError::Checklist(problems));
         }
     }
+    let known = Calibration::of_model(model)?;
+    // What is written has no probabilities to set right.
+    let known = known.filter(|_| request.form.is_none());
+    let calibration = known.as_ref().filter(|_| !request.uncalibrated);
     let asked: Vec<usize> = (0..items.len()).filter(|&index| !items[index].is_verified()).collect();
     let rubrics = request.rubrics.iter().map(Question::of_rubric);
     let questions: Vec<Question<'_>> =
@@ -211,15 +274,26 @@ pub async fn judge<M: LanguageModel>(
         items,
         questions: &questions,
         asked: &asked,
+        calibration,
         truncated: false,
         verdicts: Vec::new(),
         decided: vec![None; items.len()],
         observer,
     };
     let (mut truncations, mut outcome) = (Vec::new(), Ok(()));
+    let mut usage = Usage::default();
     if questions.is_empty() {
         scoring.observer.planned(&Planned { questions: 0, truncations: Vec::new() });
         scoring.verify();
+    } else if let Some(form) = request.form {
+        let texts = texts(request);
+        let plans: Vec<WrittenPlan> =
+            questions.iter().map(|question| form.plan(model, &texts, question)).collect::<Result<_, _>>()?;
+        truncations = writing::cut(&plans);
+        let planned = Planned { questions: questions.len(), truncations: truncations.clone() };
+        scoring.observer.planned(&planned);
+        scoring.verify();
+        outcome = writing::ask(model, form, &questions, &plans, &mut scoring, &mut usage).await;
     } else {
         let plan = inquiry(request, &questions).plan(model)?;
         let tree = plan.tree();
@@ -229,6 +303,7 @@ pub async fn judge<M: LanguageModel>(
         scoring.observer.planned(&planned);
         scoring.verify();
         outcome = model.answer(&tree, &mut scoring).await.map(|_| ());
+        usage = model.usage();
     }
     let (cancelled, failure) = match outcome {
         Ok(()) => (false, None),
@@ -244,20 +319,28 @@ pub async fn judge<M: LanguageModel>(
     let Scoring { verdicts, decided, .. } = scoring;
     let items: Vec<ItemVerdict> = decided.into_iter().flatten().collect();
     let sums = request.checklist.as_ref().map(|checklist| item::sums(checklist, &items)).transpose()?;
-    // The usage is the model's last run: none of it is this judgement's where nothing was asked.
-    let usage = if questions.is_empty() { Usage::default() } else { model.usage() };
-    Ok(Judgement { verdicts, items, sums, truncations, usage, cancelled, failure })
+    let calibration = match (&known, calibration) {
+        (None, _) => CalibrationUse::None,
+        (Some(_), _) if questions.is_empty() => CalibrationUse::None,
+        (Some(_), None) => CalibrationUse::Off,
+        (Some(_), Some(_)) => CalibrationUse::Applied,
+    };
+    Ok(Judgement { verdicts, items, sums, truncations, calibration, usage, cancelled, failure })
 }
 
 /// The questions about the texts of a request.
 fn inquiry<'a>(request: &'a Request, questions: &[Question<'a>]) -> Inquiry<'a> {
-    let texts = [Field::prompt(request.prompt.as_str()), Field::response(request.response.as_str())];
     Inquiry {
         aim: Aim::Rate,
-        fields: texts.into_iter().chain(request.reference().map(Field::reference)).collect(),
+        fields: texts(request),
         questions: questions.to_vec(),
         wording: request.wording,
     }
+}
+
+fn texts(request: &Request) -> Vec<Field<'_>> {
+    let texts = [Field::prompt(request.prompt.as_str()), Field::response(request.response.as_str())];
+    texts.into_iter().chain(request.reference().map(Field::reference)).collect()
 }
 
 /// Turns answers into verdicts as they come.
@@ -268,6 +351,7 @@ struct Scoring<'a> {
     questions: &'a [Question<'a>],
     /// Which items are asked of the model.
     asked: &'a [usize],
+    calibration: Option<&'a Calibration>,
     truncated: bool,
     verdicts: Vec<RubricVerdict>,
     /// By item.
@@ -287,6 +371,22 @@ impl Scoring<'_> {
         self.observer.item(index, &verdict);
         if let Some(place) = self.decided.get_mut(index) {
             *place = Some(verdict);
+        }
+    }
+
+    /// The verdict on a question, counted over the rubrics and then the asked items.
+    fn ready(&mut self, question: usize, verdict: Verdict, written: Option<String>) {
+        if let Some(rubric) = self.request.rubrics.get(question) {
+            let verdict = RubricVerdict { written, ..RubricVerdict::new(rubric, verdict) };
+            self.observer.verdict(question, &verdict);
+            self.verdicts.push(verdict);
+            return;
+        }
+        let items = self.items;
+        if let Some(&index) = self.asked.get(question - self.request.rubrics.len())
+            && let Some(item) = items.get(index)
+        {
+            self.decide(index, ItemVerdict::judged(item, verdict));
         }
     }
 
@@ -317,18 +417,21 @@ impl Watch for Scoring<'_> {
 
     fn answered(&mut self, branch: usize, answer: &Answer) {
         let Some(question) = self.questions.get(branch) else { return };
-        let verdict = question.verdict(answer, self.truncated);
-        if let Some(rubric) = self.request.rubrics.get(branch) {
-            let verdict = RubricVerdict::new(rubric, verdict);
-            self.observer.verdict(branch, &verdict);
-            self.verdicts.push(verdict);
-            return;
-        }
-        let items = self.items;
-        if let Some(&index) = self.asked.get(branch - self.request.rubrics.len())
-            && let Some(item) = items.get(index)
-        {
-            self.decide(index, ItemVerdict::judged(item, verdict));
-        }
+        let verdict = question.verdict_by(self.calibration, answer, self.truncated);
+        self.ready(branch, verdict, None);
+    }
+}
+
+impl Reader for Scoring<'_> {
+    fn progress(&mut self, done: usize, total: usize) -> Flow {
+        self.observer.progress(done, total)
+    }
+
+    fn piece(&mut self, question: usize, piece: &str) {
+        self.observer.writing(question, piece);
+    }
+
+    fn verdict(&mut self, question: usize, verdict: Verdict, written: String) {
+        self.ready(question, verdict, Some(written));
     }
 }

@@ -122,6 +122,16 @@ pub(crate) fn longest<M: TextModel>(model: &M, branches: &[Branch]) -> Result<us
     Ok(longest)
 }
 
+/// Texts as they stand in a prompt.
+pub(crate) struct Laid {
+    /// From the heading of the first text on.
+    pub(crate) text: Segments,
+    /// Which pieces of it, counted from 0, are of which text, in their order; one that was cut has two.
+    pub(crate) pieces: Vec<(TextRole, usize)>,
+    /// What was cut.
+    pub(crate) truncations: Vec<Truncation>,
+}
+
 /// The texts of people in a prompt: each under its heading, within a fence that none of them can close.
 pub(crate) struct Layout<'a> {
     /// What stands before the first text.
@@ -134,15 +144,11 @@ pub(crate) struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// The prompt from the first text on, such that it fits the model's context with what opens it and `behind` further
-    /// tokens; and what was cut for that.
+    /// tokens.
     ///
     /// # Errors
     /// [`LmError::TooLong`] where too little of a text would be left.
-    pub(crate) fn fit<M: TextModel>(
-        &self,
-        model: &M,
-        behind: usize,
-    ) -> Result<(Segments, Vec<Truncation>), LmError> {
+    pub(crate) fn fit<M: TextModel>(&self, model: &M, behind: usize) -> Result<Laid, LmError> {
         let mut bodies = Vec::new();
         for field in self.texts {
             let text = field.text.as_ref();
@@ -155,7 +161,7 @@ impl<'a> Layout<'a> {
         let whole = self.with(&bodies, &fence);
         let needed = BEGIN + count(&whole)? + behind;
         if needed <= context {
-            return Ok((whole, Vec::new()));
+            return Ok(Laid { pieces: self.pieces(&bodies), text: whole, truncations: Vec::new() });
         }
         // What stands around the texts when each of them is cut: never less than what stands there in the end. A
         // letter stands for each piece of a text, since pieces that touch would be tokenized as one.
@@ -165,7 +171,22 @@ impl<'a> Layout<'a> {
         let Some(truncations) = fit(model, &mut bodies, room)? else {
             return Err(LmError::TooLong { tokens: needed, context });
         };
-        Ok((self.with(&bodies, &fence), truncations))
+        Ok(Laid { text: self.with(&bodies, &fence), pieces: self.pieces(&bodies), truncations })
+    }
+
+    /// Which pieces of [`with`](Self::with) are of which text. Between two pieces of people's stands one of ours, and one
+    /// before the first; neighbours of ours are one, and an empty text is no piece.
+    fn pieces(&self, bodies: &[Body<'_>]) -> Vec<(TextRole, usize)> {
+        let mut pieces = Vec::new();
+        for body in bodies {
+            let (head, tail) = body.cut.unwrap_or((body.text, ""));
+            for part in [head, tail] {
+                if !part.is_empty() {
+                    pieces.push((body.field.role.clone(), 2 * pieces.len() + 1));
+                }
+            }
+        }
+        pieces
     }
 
     fn with(&self, bodies: &[Body<'_>], fence: &str) -> Segments {

@@ -7,11 +7,11 @@ use retort_lm::{Answer, AnswerOption, Branch, Readout, Segments, Turn};
 use retort_rubric::{Rubric, RubricOption};
 
 use crate::verdict::from_answer;
-use crate::{Verdict, Wording};
+use crate::{Calibration, Verdict, Wording};
 
 /// What is answered where the question does not arise. One token in the vocabularies of the models that we know, where
 /// "N/A" has three, each of which would cost every question a row.
-pub(crate) const NOT_APPLICABLE: &str = "NA";
+pub const NOT_APPLICABLE: &str = "NA";
 
 /// What the model is asked, and what it may answer. The offer that it reads and the options whose probabilities are
 /// read come from the one list [`labels`](Self::labels) (P11).
@@ -87,7 +87,13 @@ impl<'a> Question<'a> {
     /// The verdict that the model's answer to this question comes to; `truncated` says whether a text was cut.
     #[must_use]
     pub fn verdict(&self, answer: &Answer, truncated: bool) -> Verdict {
-        from_answer(&self.rubric, self.may_not_apply(), answer, truncated)
+        self.verdict_by(None, answer, truncated)
+    }
+
+    /// The same, the probabilities set right by a calibration where there is one that knows the scale.
+    #[must_use]
+    pub fn verdict_by(&self, calibration: Option<&Calibration>, answer: &Answer, truncated: bool) -> Verdict {
+        from_answer(&self.rubric, self.may_not_apply(), answer, truncated, calibration)
     }
 
     /// Yes and no are worth 1 and 0; 1 to 5 themselves.
@@ -157,17 +163,18 @@ impl<'a> Question<'a> {
 
     fn text(&self, wording: Wording) -> String {
         let rubric = &self.rubric;
-        let mut text = match (wording, self.form) {
-            (Wording::Full, Form::Rating) => {
+        let full = wording.is_full_for(rubric);
+        let mut text = match (full, self.form) {
+            (true, Form::Rating) => {
                 format!("Criterion: {}. {}\n", rubric.name.trim_end_matches('.'), rubric.criterion)
             }
-            (Wording::Full, Form::Item { .. }) => format!("Criterion: {}\n", rubric.criterion),
-            (Wording::Full, Form::Task | Form::Text) => format!("{}\n", rubric.criterion),
-            (Wording::Short, _) => {
+            (true, Form::Item { .. }) => format!("Criterion: {}\n", rubric.criterion),
+            (true, Form::Task | Form::Text) => format!("{}\n", rubric.criterion),
+            (false, _) => {
                 format!("{} ", rubric.question.as_deref().unwrap_or(&rubric.criterion))
             }
         };
-        if wording == Wording::Full {
+        if full {
             for option in &rubric.options {
                 if let Some(description) = &option.description {
                     text.push_str(&format!("{}: {description}\n", option.label));
@@ -179,10 +186,10 @@ impl<'a> Question<'a> {
         }
         // A model that reads the short question was trained on the rubric and knows when it does not apply; of an item's
         // condition it knows nothing.
-        let says_when = wording == Wording::Full || matches!(self.form, Form::Item { .. });
+        let says_when = full || matches!(self.form, Form::Item { .. });
         if let Some(when) = self.not_applicable.as_ref().filter(|_| says_when) {
             text.push_str(&format!("{NOT_APPLICABLE}: {when}"));
-            text.push(if wording == Wording::Full { '\n' } else { ' ' });
+            text.push(if full { '\n' } else { ' ' });
         }
         text.push_str(self.form.last());
         text

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::total::total;
-use crate::{ChecklistSums, ItemVerdict, Judgement, Request, RubricVerdict, Total, Truncation, Wording};
+use crate::{
+    CalibrationUse, ChecklistSums, ItemVerdict, Judgement, Request, RubricVerdict, Total, Truncation,
+    Wording, WrittenForm,
+};
 
 /// The name and version of the record's shape.
 const FORMAT: &str = "retort.judgement/1";
@@ -38,6 +41,13 @@ pub struct Record {
     /// How much of each rubric the model read; not written where it was all of it.
     #[serde(default, skip_serializing_if = "Wording::is_full")]
     pub wording: Wording,
+    /// Whether probabilities were set right by what the adapter knows of itself; not written where there was nothing to
+    /// do it by. Each verdict's method says how it was read.
+    #[serde(default, skip_serializing_if = "CalibrationUse::is_none")]
+    pub calibration: CalibrationUse,
+    /// In which form the judge wrote its verdicts; not written where probabilities were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<WrittenForm>,
     /// What the instruction asks for, where somebody said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotation: Option<Annotation>,
@@ -156,7 +166,10 @@ impl Record {
             device: run.device,
             seed: None,
             orders: Vec::new(),
-            wording: request.wording,
+            // A judge that writes reads every rubric in full.
+            wording: if request.form.is_some() { Wording::Full } else { request.wording },
+            calibration: judgement.calibration,
+            form: request.form,
             annotation: request.annotation.clone(),
             verdicts: judgement.verdicts.clone(),
             total: total(&request.rubrics, &judgement.verdicts),

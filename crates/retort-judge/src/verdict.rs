@@ -4,6 +4,9 @@ use retort_lm::Answer;
 use retort_rubric::Rubric;
 use serde::{Deserialize, Serialize};
 
+use crate::Calibration;
+use crate::question::NOT_APPLICABLE;
+
 /// Below this share of the probability on any option, what the options have among themselves says nothing
 /// about the response: the model was about to write something else.
 pub(crate) const MIN_MASS: f64 = 0.01;
@@ -57,6 +60,11 @@ pub enum Method {
     /// The expectation over the probabilities of the options' first tokens (and later ones where an option
     /// has several).
     OptionProbabilities,
+    /// The same, of probabilities that were set right by what is known of the adapter ([`Calibration`]).
+    CalibratedOptionProbabilities,
+    /// A judge with a form of its own wrote it ([`WrittenForm`](crate::WrittenForm)). Of what else it might have written
+    /// nothing is known, so that the distribution is all on what it wrote, and the mass is 1.
+    Written,
 }
 
 /// Why there is no score.
@@ -80,6 +88,21 @@ pub enum Unscored {
         /// Its share of the probability on everything offered, 0.5 to 1.
         probability: f64,
     },
+    /// A judge that writes its verdict was stopped before it had.
+    #[error("The judge was stopped before it had written a score; give it more room, or a shorter text")]
+    Incomplete,
+    /// A judge that writes its verdict wrote none where its form puts it.
+    #[error("The judge wrote no score in the form that it was trained to use; another model may")]
+    NoVerdict,
+    /// A judge that writes its verdict wrote several.
+    #[error("The judge wrote more than one score, and which is meant cannot be told")]
+    Ambiguous,
+    /// A judge wrote an answer that the rubric does not offer.
+    #[error("The judge answered \"{said}\", which the rubric does not offer")]
+    NotOffered {
+        /// What it wrote, shortened.
+        said: String,
+    },
     /// Somebody cancelled before this rubric's turn.
     #[error("Cancelled before this score was computed")]
     Cancelled,
@@ -100,6 +123,10 @@ impl Unscored {
         match self {
             Self::OutsideOptions { .. } => "outside_options",
             Self::NotApplicable { .. } => "not_applicable",
+            Self::Incomplete => "incomplete",
+            Self::NoVerdict => "no_verdict",
+            Self::Ambiguous => "ambiguous",
+            Self::NotOffered { .. } => "not_offered",
             Self::Cancelled => "cancelled",
             Self::Failed { code, .. } => code,
         }
@@ -149,6 +176,9 @@ pub struct RubricVerdict {
     pub rubric_sha256: String,
     /// The outcome.
     pub verdict: Verdict,
+    /// What a judge that writes wrote, reasons and all, as it wrote it: it may quote the texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
 }
 
 impl RubricVerdict {
@@ -158,15 +188,24 @@ impl RubricVerdict {
             rubric_name: rubric.name.clone(),
             rubric_sha256: rubric.sha256(),
             verdict,
+            written: None,
         }
     }
 }
 
 /// From the model's answer to the verdict: each option's share of the options' mass, and the expectation. Where "N/A"
 /// was offered, its probability is the last of the answer's.
-pub(crate) fn from_answer(rubric: &Rubric, may_not_apply: bool, answer: &Answer, truncated: bool) -> Verdict {
+///
+/// The one place in which a calibration is applied. The mass, and whether it is enough, are the model's own.
+pub(crate) fn from_answer(
+    rubric: &Rubric,
+    may_not_apply: bool,
+    answer: &Answer,
+    truncated: bool,
+    calibration: Option<&Calibration>,
+) -> Verdict {
     let failed = |message: String| Verdict::Unscored(Unscored::Failed { code: "scale".into(), message });
-    let mut probabilities: Vec<f64> = answer.log_probabilities.iter().map(|&log| libm::exp(log)).collect();
+    let probabilities: Vec<f64> = answer.log_probabilities.iter().map(|&log| libm::exp(log)).collect();
     let mass: f64 = probabilities.iter().sum();
     // Rounding may bring the sum a little above 1; more, or no number at all, is no distribution.
     let offered = rubric.options.len() + usize::from(may_not_apply);
@@ -176,19 +215,30 @@ pub(crate) fn from_answer(rubric: &Rubric, may_not_apply: bool, answer: &Answer,
     if mass < MIN_MASS {
         return Verdict::Unscored(Unscored::OutsideOptions { mass });
     }
-    let not_applicable = if may_not_apply { probabilities.pop().map(|p| p / mass) } else { None };
+    let labels: Vec<&str> = rubric
+        .options
+        .iter()
+        .map(|option| option.label.as_str())
+        .chain(may_not_apply.then_some(NOT_APPLICABLE))
+        .collect();
+    let set_right = calibration.and_then(|known| known.shares(&labels, &answer.log_probabilities));
+    let (method, whole, mut shares) = match set_right {
+        Some(shares) => (Method::CalibratedOptionProbabilities, 1.0, shares),
+        None => (Method::OptionProbabilities, mass, probabilities),
+    };
+    let not_applicable = if may_not_apply { shares.pop().map(|share| share / whole) } else { None };
     if let Some(probability) = not_applicable.filter(|&probability| probability > 0.5) {
         return Verdict::Unscored(Unscored::NotApplicable { probability: probability.min(1.0) });
     }
-    let on_scale: f64 = probabilities.iter().sum();
+    let on_scale: f64 = shares.iter().sum();
     let distribution: Vec<OptionProbability> = rubric
         .options
         .iter()
-        .zip(&probabilities)
-        .map(|(option, p)| OptionProbability {
+        .zip(&shares)
+        .map(|(option, share)| OptionProbability {
             label: option.label.clone(),
             value: option.value,
-            probability: p / on_scale,
+            probability: share / on_scale,
         })
         .collect();
     let shares: Vec<f64> = distribution.iter().map(|option| option.probability).collect();
@@ -199,7 +249,7 @@ pub(crate) fn from_answer(rubric: &Rubric, may_not_apply: bool, answer: &Answer,
             max,
             distribution,
             mass: mass.min(1.0),
-            method: Method::OptionProbabilities,
+            method,
             truncated,
             not_applicable,
         },
@@ -226,7 +276,7 @@ mod tests {
     fn verdict(rubric: &Rubric, probabilities: &[f64]) -> Verdict {
         let outside = 1.0 - probabilities.iter().sum::<f64>();
         let log_probabilities = probabilities.iter().map(|p| p.ln()).collect();
-        from_answer(rubric, false, &Answer { log_probabilities, outside, ..Answer::default() }, false)
+        from_answer(rubric, false, &Answer { log_probabilities, outside, ..Answer::default() }, false, None)
     }
 
     /// Expected score, lowest and highest value, and mass.
@@ -326,7 +376,7 @@ mod tests {
             vec![],
         ] {
             let answer = Answer { log_probabilities, outside: 0.0, ..Answer::default() };
-            let verdict = from_answer(&rubric(&[("no", 0.0), ("yes", 1.0)]), false, &answer, false);
+            let verdict = from_answer(&rubric(&[("no", 0.0), ("yes", 1.0)]), false, &answer, false, None);
             let Verdict::Unscored(reason) = &verdict else { panic!("{answer:?} gave {verdict:?}") };
             assert_eq!(reason.code(), "scale", "{answer:?}");
         }
@@ -345,7 +395,7 @@ mod tests {
         ) {
             let answer = Answer { log_probabilities: answer, outside: f64::NAN, ..Answer::default() };
             if let Verdict::Scored { expected, mass, distribution, .. } =
-                from_answer(&one_to_five(), false, &answer, false)
+                from_answer(&one_to_five(), false, &answer, false, None)
             {
                 prop_assert!((1.0..=5.0).contains(&expected));
                 prop_assert!((MIN_MASS..=1.0).contains(&mass));

@@ -9,7 +9,7 @@ use retort_lm::{Flow, LanguageModel, Limits, LmError, Segments, Watch};
 use retort_rubric::{Rubric, Skill, builtin};
 
 use crate::JudgeError;
-use crate::prompt::{Field, Layout, Truncation};
+use crate::prompt::{Field, Laid, Layout, Truncation};
 
 const SYSTEM: &str = "You write checklists. You read an instruction and say in short questions what a good response \
                       to it must do.";
@@ -131,7 +131,7 @@ async fn write_all<M: LanguageModel>(
             texts: &texts,
             close: Segments::new().template(task(rubric, per_skill)).then(&turn.close),
         };
-        let (context, truncations) = layout.fit(model, per_skill * (QUESTION_TOKENS + 8))?;
+        let Laid { text: context, truncations, .. } = layout.fit(model, per_skill * (QUESTION_TOKENS + 8))?;
         let mut prompt = turn.open.clone().then(&context);
         if nth == 0 {
             written.truncations = truncations;

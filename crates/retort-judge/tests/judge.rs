@@ -100,6 +100,40 @@ fn a_short_question_is_all_of_the_rubric_that_is_read() {
     }
 }
 
+/// What an adapter is asked that knows the twelve skills: a weight leaves a skill what it is; other words, another scale or
+/// another condition make it somebody's own rubric, which is read whole.
+#[test]
+fn of_the_skills_the_short_question_is_read_and_of_other_rubrics_everything() {
+    let skill = |change: &dyn Fn(&mut Rubric)| {
+        let mut skill = builtin()[0].clone();
+        change(&mut skill);
+        skill
+    };
+    let rubrics = [
+        (true, skill(&|_| {})),
+        (true, skill(&|rubric| rubric.weight = 2.0)),
+        (false, skill(&|rubric| rubric.id = "mine".into())),
+        (false, skill(&|rubric| rubric.criterion.push_str(" Briefly."))),
+        (false, skill(&|rubric| rubric.question = Some("Does it hold?".into()))),
+        (false, skill(&|rubric| rubric.not_applicable = None)),
+        (false, skill(&|rubric| rubric.options[0].description = None)),
+        (true, builtin()[11].clone()),
+    ];
+    for (short, rubric) in rubrics {
+        let asked = |wording| {
+            let request = request("p", "r", None, std::slice::from_ref(&rubric));
+            tree(&Request { wording, ..request })
+        };
+        let (is, other) = match short {
+            true => (Wording::Short, Wording::Full),
+            false => (Wording::Full, Wording::Short),
+        };
+        assert_eq!(asked(Wording::ShortSkills), asked(is), "{rubric:?}");
+        assert_ne!(asked(Wording::ShortSkills), asked(other), "{rubric:?}");
+    }
+    assert_eq!(Wording::suiting(None), Wording::Full);
+}
+
 #[test]
 fn the_prompt_with_a_reference() {
     let request =

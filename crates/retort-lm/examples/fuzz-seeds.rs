@@ -20,6 +20,15 @@ fn main() -> std::io::Result<()> {
     put("gguf", "llama", &tiny::gguf(small, 1))?;
     let gemma = Shape { architecture: "gemma3", window: 8, caps: (30.0, 20.0), biases: true, ..small };
     put("gguf", "gemma3", &tiny::gguf(gemma, 1))?;
+    let phi = Shape {
+        architecture: "phi3",
+        rotary_factors: true,
+        rotary_scale: 1.19,
+        original_context: 64,
+        window: 8,
+        ..small
+    };
+    put("gguf", "phi3", &tiny::gguf(phi, 1))?;
     let reward = Shape { architecture: "qwen3", head_outputs: 2, head_inner: true, untied: true, ..small };
     put("gguf", "sentencepiece", &sentence_piece(small))?;
     put("gguf", "reward", &tiny::gguf(Shape { rotary_factors: true, ..reward }, 1))?;

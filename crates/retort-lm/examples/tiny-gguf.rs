@@ -5,13 +5,15 @@
 //! `--adapter=FILE`, which writes a low-rank adapter for that model too (`--rank=4 --alpha=8`).
 //!
 //! With `--family` it also writes, beside the file, what tests need: the same model in parts
-//! (`tiny-00001-of-00003.gguf` and so on), an adapter for it (`tiny-adapter.gguf`), one for another base
-//! (`tiny-foreign.gguf`), and a reward model (`tiny-reward.gguf`).
+//! (`tiny-00001-of-00003.gguf` and so on), two adapters for it (`tiny-adapter.gguf`, `tiny-adapter-2.gguf`), one that says
+//! how to set its probabilities right (`tiny-calibrated.gguf`), one for another base (`tiny-foreign.gguf`), and a reward
+//! model (`tiny-reward.gguf`).
 
 use std::process::ExitCode;
 
+use retort_lm::gguf::Value;
 use retort_lm::quant::TensorType;
-use retort_lm::tiny::{AdapterShape, Shape, adapter_gguf, gguf, writer};
+use retort_lm::tiny::{AdapterShape, Shape, adapter_gguf, adapter_writer, gguf, writer};
 
 /// Parts of the split model.
 const PARTS: usize = 3;
@@ -25,6 +27,10 @@ fn main() -> ExitCode {
         }
     }
 }
+
+/// Of everything the same temperature; the crate retort-judge reads it.
+const CALIBRATION: &str = r#"{"form": 1, "rows": 30, "mixture_sha256": "", "scales": [],
+    "other": {"temperature": 3, "rows": 30, "ece_before": 0.2, "ece_after": 0.1}}"#;
 
 fn run() -> Result<(), String> {
     // One format, so that a browser whose GPU is emulated has few shaders to compile, and a context that a
@@ -69,6 +75,12 @@ fn run() -> Result<(), String> {
         beside(&format!("{number:05}-of-{PARTS:05}"), bytes)?;
     }
     beside("adapter", adapter_gguf(shape, AdapterShape::default(), seed))?;
+    // A weak one, which leaves something for the options, and says how to set their probabilities right.
+    let weak = AdapterShape { alpha: 0.01, ..AdapterShape::default() };
+    let mut calibrated = adapter_writer(shape, weak, seed);
+    calibrated.set("retort.calibration", Value::Text(CALIBRATION.into()));
+    beside("calibrated", calibrated.finish())?;
+    beside("adapter-2", adapter_gguf(shape, AdapterShape::default(), seed + 1))?;
     let foreign = Shape { architecture: "qwen2", ..shape };
     beside("foreign", adapter_gguf(foreign, AdapterShape::default(), seed))?;
     beside("reward", gguf(Shape { head_outputs: 1, ..shape }, seed))

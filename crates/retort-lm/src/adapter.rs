@@ -7,61 +7,11 @@ use std::collections::BTreeMap;
 
 use crate::config::Config;
 use crate::gguf::{Gguf, Value};
+use crate::matrices::{Stack, Target};
 use crate::{ByteSource, LmError};
 
 /// Far above any rank in use; a rank near a matrix's own width would be a whole matrix.
 const MAX_RANK: usize = 1024;
-
-/// A weight matrix that an adapter can change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Target {
-    /// `attn_q`.
-    Query,
-    /// `attn_k`.
-    Key,
-    /// `attn_v`.
-    Value,
-    /// `attn_output`.
-    AttentionOutput,
-    /// `ffn_gate`.
-    Gate,
-    /// `ffn_up`.
-    Up,
-    /// `ffn_down`.
-    Down,
-}
-
-impl Target {
-    /// All of them, in the order of a block's computation.
-    pub const ALL: [Self; 7] =
-        [Self::Query, Self::Key, Self::Value, Self::AttentionOutput, Self::Gate, Self::Up, Self::Down];
-
-    /// The name of its tensor within a block.
-    #[must_use]
-    pub const fn tensor(self) -> &'static str {
-        match self {
-            Self::Query => "attn_q",
-            Self::Key => "attn_k",
-            Self::Value => "attn_v",
-            Self::AttentionOutput => "attn_output",
-            Self::Gate => "ffn_gate",
-            Self::Up => "ffn_up",
-            Self::Down => "ffn_down",
-        }
-    }
-
-    /// Inputs and outputs of the matrix.
-    #[must_use]
-    pub fn shape(self, config: &Config) -> (usize, usize) {
-        match self {
-            Self::Query => (config.width, config.query_width()),
-            Self::Key | Self::Value => (config.width, config.kv_width()),
-            Self::AttentionOutput => (config.query_width(), config.width),
-            Self::Gate | Self::Up => (config.width, config.feed_forward),
-            Self::Down => (config.feed_forward, config.width),
-        }
-    }
-}
 
 /// The change to one matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -139,19 +89,21 @@ impl Adapter {
                     tensor.name
                 )));
             };
-            let place = place(stem).ok_or_else(|| {
-                let names = Target::ALL.map(Target::tensor).join(", ");
+            let (layer, stack) = place(stem, config).ok_or_else(|| {
+                let mut names = Target::ALL.map(|target| target.stack(config).tensor).to_vec();
+                names.dedup();
                 wrong(format!(
-                    "it changes \"{stem}\", and only these matrices of a block can be changed: {names}"
+                    "it changes \"{stem}\", and only these matrices of a block can be changed: {}",
+                    names.join(", ")
                 ))
             })?;
-            if place.0 >= config.layers {
+            if layer >= config.layers {
                 return Err(wrong(format!(
-                    "it changes block {}, and the loaded model has {} blocks: it belongs to another base",
-                    place.0, config.layers
+                    "it changes block {layer}, and the loaded model has {} blocks: it belongs to another base",
+                    config.layers
                 )));
             }
-            let (inputs, outputs) = place.1.shape(config);
+            let [inputs, outputs] = stack.shape(config);
             let second = format!("{stem}.lora_b");
             let b = gguf
                 .tensor(&second)
@@ -192,7 +144,14 @@ impl Adapter {
             };
             let a = values(&tensor.name, [inputs, rank])?;
             let b = values(&second, [rank, outputs])?;
-            parts.insert(place, LowRank { rank, a, b, scale: scale(alpha, rank, 1.0) });
+            // Each matrix of the tensor has its own rows of B behind the same A.
+            let mut rest = &b[..];
+            for target in stack.holds {
+                let own;
+                (own, rest) = rest.split_at(rank * target.shape(config).1);
+                let (a, b) = (a.clone(), own.to_vec());
+                parts.insert((layer, *target), LowRank { rank, a, b, scale: scale(alpha, rank, 1.0) });
+            }
         }
         if parts.is_empty() {
             return Err(wrong("it changes nothing".into()));
@@ -219,6 +178,12 @@ impl Adapter {
     #[must_use]
     pub fn strength(&self) -> f32 {
         self.strength
+    }
+
+    /// Whether its strength is exactly 1: what was measured of it was measured at that.
+    #[must_use]
+    pub fn is_as_trained(&self) -> bool {
+        self.strength.to_bits() == 1.0f32.to_bits()
     }
 
     /// The same adapter, applied so strongly.
@@ -258,9 +223,9 @@ fn scale(alpha: f32, rank: usize, strength: f32) -> f32 {
     strength * ratio
 }
 
-/// `blk.3.attn_q.weight` is the query matrix of block 3.
-fn place(stem: &str) -> Option<(usize, Target)> {
+/// `blk.3.attn_q.weight` is the query matrix of block 3, or what the model has under that name.
+fn place(stem: &str, config: &Config) -> Option<(usize, Stack)> {
     let (layer, name) = stem.strip_prefix("blk.")?.strip_suffix(".weight")?.split_once('.')?;
-    let target = Target::ALL.into_iter().find(|target| target.tensor() == name)?;
-    Some((layer.parse().ok()?, target))
+    let mut stacks = Target::ALL.into_iter().map(|target| target.stack(config));
+    Some((layer.parse().ok()?, stacks.find(|stack| stack.tensor == name)?))
 }

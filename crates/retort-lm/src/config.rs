@@ -5,6 +5,10 @@ use crate::{ByteSource, LmError};
 
 /// Factors of the rotary frequencies, one per pair.
 const ROTARY_FACTORS: &str = "rope_freqs.weight";
+/// The same, for texts no longer than the context that the model had before it was extended (LongRoPE, Ding et al. 2024).
+const SHORT_FACTORS: &str = "rope_factors_short.weight";
+/// And for longer ones; these are not read, see [`Config::context`].
+const LONG_FACTORS: &str = "rope_factors_long.weight";
 
 /// Which two components of a head the rotary embedding turns together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,10 +39,22 @@ struct Architecture {
     post_norms: bool,
     /// Embeddings are multiplied by the square root of the width.
     scaled_embedding: bool,
-    /// One layer in so many sees everything, the others a sliding window; 0 where there are no windows.
-    window_period: usize,
+    /// Whether the file keeps queries, keys and values in one tensor, and gate and up in another.
+    fused: bool,
+    /// Which layers have a sliding window if the file gives its size.
+    windows: Windows,
     /// The number of layers of the one size whose scores are divided by `√(width / heads)`.
     odd_scale_layers: usize,
+}
+
+/// Which layers of an architecture see only a sliding window.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Windows {
+    Never,
+    /// Each.
+    Always,
+    /// Each but one in so many, which sees everything; those with a window have a rotary embedding of their own.
+    ExceptOneIn(usize),
 }
 
 const PLAIN: Architecture = Architecture {
@@ -48,12 +64,13 @@ const PLAIN: Architecture = Architecture {
     head_norms: false,
     post_norms: false,
     scaled_embedding: false,
-    window_period: 0,
+    fused: false,
+    windows: Windows::Never,
     odd_scale_layers: 0,
 };
 
 /// Mistral and SmolLM2 files call themselves `llama`; Qwen2.5 files `qwen2`. Biases are wherever a file has them.
-const ARCHITECTURES: [Architecture; 5] = [
+const ARCHITECTURES: [Architecture; 6] = [
     PLAIN,
     Architecture { name: "qwen2", pairing: RotaryPairing::Halves, ..PLAIN },
     Architecture { name: "qwen3", pairing: RotaryPairing::Halves, head_norms: true, ..PLAIN },
@@ -64,8 +81,9 @@ const ARCHITECTURES: [Architecture; 5] = [
         head_norms: false,
         post_norms: true,
         scaled_embedding: true,
-        window_period: 2,
+        windows: Windows::ExceptOneIn(2),
         odd_scale_layers: 46,
+        ..PLAIN
     },
     Architecture {
         name: "gemma3",
@@ -74,8 +92,17 @@ const ARCHITECTURES: [Architecture; 5] = [
         head_norms: true,
         post_norms: true,
         scaled_embedding: true,
-        window_period: 6,
+        windows: Windows::ExceptOneIn(6),
         odd_scale_layers: 62,
+        ..PLAIN
+    },
+    Architecture {
+        name: "phi3",
+        pairing: RotaryPairing::Halves,
+        fused: true,
+        // As the models were trained. llama.cpp reads none, since files of other models carry sizes that are none.
+        windows: Windows::Always,
+        ..PLAIN
     },
 ];
 
@@ -86,8 +113,11 @@ pub struct Rotary {
     pub base: f32,
     /// Every angle is divided by this (linear scaling, Chen et al. 2023); 1 without scaling.
     pub divisor: f32,
-    /// Each frequency is divided by its own factor besides (Llama 3.1 and later); one per pair, or none.
+    /// Each frequency is divided by its own factor besides (Llama 3.1 and later, Phi-3); one per pair, or none.
     pub factors: Vec<f32>,
+    /// Cosines and sines are multiplied by this, so that scores keep their spread over an extended context (LongRoPE's
+    /// attention factor); 1 in most models.
+    pub scale: f32,
 }
 
 /// Layers that see only a sliding window of tokens.
@@ -95,7 +125,7 @@ pub struct Rotary {
 pub struct Window {
     /// A token sees itself and the `size - 1` tokens before it on its path.
     pub size: usize,
-    /// Layer `i` sees everything if `(i + 1)` is a multiple of this, and its window otherwise.
+    /// Layer `i` sees everything if `(i + 1)` is a multiple of this, and its window otherwise; 0 where no layer does.
     pub period: usize,
     /// The rotary embedding of layers with a window.
     pub rotary: Rotary,
@@ -124,10 +154,14 @@ pub struct Config {
     pub rotary_size: usize,
     /// The rotary embedding of layers that see everything.
     pub rotary: Rotary,
-    /// Layers with a sliding window, in architectures that have them.
+    /// Layers with a sliding window, in architectures that have them. None where each layer's window is as long as the
+    /// context.
     pub window: Option<Window>,
     /// Which components are turned together.
     pub pairing: RotaryPairing,
+    /// Whether the file keeps queries, keys and values in one tensor (`attn_qkv`), and gate and up in another (`ffn_up`);
+    /// see [`Stack`](crate::matrices::Stack).
+    pub fused: bool,
     /// Added to the mean square in RMS norms.
     pub norm_epsilon: f32,
     /// Between the halves of the feed-forward block.
@@ -148,7 +182,12 @@ pub struct Config {
     pub biases: Biases,
     /// What the file's own head answers, if it is a reward model, classifier or reranker.
     pub head: Option<Head>,
-    /// Tokens that the model was trained to hold.
+    /// Tokens that the model can hold: those that it was trained to hold, but of a model that was extended by LongRoPE
+    /// (Phi-3 with 128k and Phi-3.5: 4096) those that it held before.
+    ///
+    /// Such a model has two sets of rotary factors, one for texts up to that length and one for longer ones. A text that
+    /// grows past it would have to be computed anew from its first token, and one short text in a long context would get
+    /// other numbers than in a short one. So the short factors are used, and nothing is longer than they are meant for.
     pub context: usize,
     /// Size of the vocabulary.
     pub vocabulary: usize,
@@ -222,7 +261,7 @@ impl Config {
         let width = count("embedding_length", 1 << 16)?;
         let feed_forward = count("feed_forward_length", 1 << 20)?;
         let heads = count("attention.head_count", 1024)?;
-        let context = count("context_length", 1 << 24)?;
+        let trained_context = count("context_length", 1 << 24)?;
         let kv_heads = optional_count("attention.head_count_kv")?.unwrap_or(heads);
         if kv_heads == 0 || !heads.is_multiple_of(kv_heads) {
             return Err(gguf.damaged(
@@ -272,39 +311,49 @@ impl Config {
             "attention.layer_norm_rms_epsilon",
             gguf.number(&key("attention.layer_norm_rms_epsilon"))?,
         )?;
+        let table = FactorTable::find(gguf, &architecture, rotary_size / 2)?;
         let divisor = match gguf.text(&key("rope.scaling.type"))? {
             None | Some("none") => optional("rope.scale_linear")?.unwrap_or(1.0),
             Some("linear") => optional("rope.scaling.factor")?.unwrap_or(1.0),
+            // The tables are all that there is to it.
+            Some("longrope") if table == Some(FactorTable::Short) => 1.0,
             Some(scaling) => {
                 return Err(unsupported(
                     format!("rotary scaling \"{scaling}\""),
-                    "choose a model whose file says \"linear\" or \"none\", or carries rope_freqs.weight"
-                        .into(),
+                    format!(
+                        "choose a model whose file says \"linear\" or \"none\", or carries {ROTARY_FACTORS} or \
+                         {SHORT_FACTORS}"
+                    ),
                 ));
             }
         };
-        let factors = rotary_size / 2;
-        if let Some(table) = gguf.tensor(ROTARY_FACTORS)
-            && table.shape != [factors]
-        {
-            return Err(LmError::Tensor {
-                name: gguf.name.clone(),
-                tensor: ROTARY_FACTORS.into(),
-                problem: format!("its shape is {:?} where [{factors}] is needed", table.shape),
-                architecture,
-            });
-        }
-        let rotary =
-            Rotary { base: optional("rope.freq_base")?.unwrap_or(10_000.0), divisor, factors: Vec::new() };
-        let window = match (known.window_period, optional_count("attention.sliding_window")?) {
-            (0, _) | (_, None | Some(0)) => None,
-            (period, Some(size)) => Some(Window {
+        let context = match optional_count("rope.scaling.original_context_length")? {
+            Some(0) => {
+                let key = key("rope.scaling.original_context_length");
+                return Err(gguf.damaged(&key, "a context of 0 tokens"));
+            }
+            Some(original) if table == Some(FactorTable::Short) => trained_context.min(original),
+            _ => trained_context,
+        };
+        let rotary = Rotary {
+            base: optional("rope.freq_base")?.unwrap_or(10_000.0),
+            divisor,
+            factors: Vec::new(),
+            scale: optional("rope.scaling.attn_factor")?.unwrap_or(1.0),
+        };
+        let window = match (known.windows, optional_count("attention.sliding_window")?) {
+            (Windows::Never, _) | (_, None | Some(0)) => None,
+            (Windows::Always, Some(size)) => {
+                (size < context).then(|| Window { size, period: 0, rotary: rotary.clone() })
+            }
+            (Windows::ExceptOneIn(period), Some(size)) => Some(Window {
                 size,
                 period,
                 rotary: Rotary {
                     base: optional("rope.freq_base_swa")?.unwrap_or(10_000.0),
                     divisor: 1.0,
                     factors: Vec::new(),
+                    scale: 1.0,
                 },
             }),
         };
@@ -324,14 +373,19 @@ impl Config {
             attention_output: gguf.tensor("blk.0.attn_output.bias").is_some(),
         };
         // A bias that is not read would be a wrong answer without an error.
+        let read: &[&str] = match known.fused {
+            true => &["attn_output"],
+            false => &["attn_q", "attn_k", "attn_v", "attn_output"],
+        };
         let unread = |name: &str| {
-            let known = ["attn_q", "attn_k", "attn_v", "attn_output"];
-            name.ends_with(".bias") && name.starts_with("blk.") && !known.iter().any(|k| name.contains(k))
+            let bias = name.strip_prefix("blk.").and_then(|rest| rest.strip_suffix(".bias"));
+            let part = bias.map(|rest| rest.split_once('.').map_or(rest, |(_, part)| part));
+            part.is_some_and(|part| !read.contains(&part))
         };
         if let Some(tensor) = gguf.tensors().find(|tensor| unread(&tensor.name)) {
             return Err(unsupported(
                 format!("the bias \"{}\"", tensor.name),
-                "choose a model without biases in its norms and feed-forward blocks".into(),
+                format!("choose a model without biases in its blocks but for: {}", read.join(", ")),
             ));
         }
 
@@ -354,6 +408,7 @@ impl Config {
             model_name: gguf.text("general.name")?.unwrap_or(&gguf.name).to_owned(),
             tied_output: gguf.tensor("output.weight").is_none(),
             pairing: known.pairing,
+            fused: known.fused,
             architecture,
             layers,
             width,
@@ -394,15 +449,18 @@ impl Config {
     }
 
     fn read_tables(&mut self, gguf: &Gguf, source: &mut dyn ByteSource) -> Result<(), LmError> {
-        if gguf.tensor(ROTARY_FACTORS).is_none() {
-            return Ok(());
-        }
+        let pairs = self.rotary_size / 2;
+        let Some(table) = FactorTable::find(gguf, &self.architecture, pairs)? else { return Ok(()) };
         let mut bytes = Vec::new();
-        let kind = gguf.read_tensor(source, ROTARY_FACTORS, &[self.rotary_size / 2], &mut bytes)?;
-        let mut factors = vec![0.0; self.rotary_size / 2];
+        let kind = gguf.read_tensor(source, table.tensor(), &[pairs], &mut bytes)?;
+        let mut factors = vec![0.0; pairs];
         kind.dequantize(&bytes, &mut factors);
         if let Some(factor) = factors.iter().find(|factor| !(factor.is_finite() && **factor > 0.0)) {
-            return Err(gguf.damaged(ROTARY_FACTORS, format!("a factor of {factor}")));
+            return Err(gguf.damaged(table.tensor(), format!("a factor of {factor}")));
+        }
+        // Where every layer has a window, there is one rotary embedding for all.
+        if let Some(window) = self.window.as_mut().filter(|window| window.period == 0) {
+            window.rotary.factors.clone_from(&factors);
         }
         self.rotary.factors = factors;
         Ok(())
@@ -427,7 +485,8 @@ impl Config {
     /// window if `local`, else for the others.
     ///
     /// The angle of pair `i` is `position × base^(−2i / rotary_size)` (Su et al., RoFormer, section 3.2.2),
-    /// divided by the divisor and the pair's factor, computed in f64 with the same libm on every platform.
+    /// divided by the divisor and the pair's factor, computed in f64 with the same libm on every platform. Both are
+    /// multiplied by the embedding's scale.
     pub fn angles(&self, position: u32, local: bool) -> impl Iterator<Item = (f32, f32)> + '_ {
         let rotary = match &self.window {
             Some(window) if local => &window.rotary,
@@ -439,9 +498,50 @@ impl Config {
             let frequency = libm::pow(f64::from(rotary.base), -2.0 * i as f64 / size);
             let factor = rotary.factors.get(i).copied().unwrap_or(1.0);
             let angle = position * frequency / f64::from(factor);
+            let scale = f64::from(rotary.scale);
             #[expect(clippy::cast_possible_truncation, reason = "the engine computes in f32")]
-            (libm::cos(angle) as f32, libm::sin(angle) as f32)
+            ((scale * libm::cos(angle)) as f32, (scale * libm::sin(angle)) as f32)
         })
+    }
+}
+
+/// Which table of rotary factors a file carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FactorTable {
+    /// One for every length.
+    Always,
+    /// Two, by length, of which the one for short texts is read.
+    Short,
+}
+
+impl FactorTable {
+    fn find(gguf: &Gguf, architecture: &str, pairs: usize) -> Result<Option<Self>, LmError> {
+        let has = |name: &str| gguf.tensor(name).is_some();
+        let found = match has(ROTARY_FACTORS) {
+            true => Self::Always,
+            false if has(SHORT_FACTORS) || has(LONG_FACTORS) => Self::Short,
+            false => return Ok(None),
+        };
+        let wrong = |problem: String| LmError::Tensor {
+            name: gguf.name.clone(),
+            tensor: found.tensor().into(),
+            problem,
+            architecture: architecture.into(),
+        };
+        match gguf.tensor(found.tensor()) {
+            None => Err(wrong(format!("it is absent beside {LONG_FACTORS}"))),
+            Some(table) if table.shape != [pairs] => {
+                Err(wrong(format!("its shape is {:?} where [{pairs}] is needed", table.shape)))
+            }
+            Some(_) => Ok(Some(found)),
+        }
+    }
+
+    fn tensor(self) -> &'static str {
+        match self {
+            Self::Always => ROTARY_FACTORS,
+            Self::Short => SHORT_FACTORS,
+        }
     }
 }
 

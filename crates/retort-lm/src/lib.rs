@@ -21,6 +21,7 @@ pub mod gguf;
 pub mod gpu;
 mod head;
 mod load;
+pub mod matrices;
 mod model;
 mod plan;
 pub mod quant;

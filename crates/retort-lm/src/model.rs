@@ -139,6 +139,19 @@ impl<B: Backend> Model<B> {
         Ok(())
     }
 
+    /// Takes the adapter away and gives it, so that the base alone can be asked for once and the adapter be
+    /// [set](Self::set_adapter) again. One that was trained to judge was not trained to write.
+    ///
+    /// # Errors
+    /// As for [`set_adapter`](Self::set_adapter); the adapter is then gone.
+    pub async fn take_adapter(&mut self) -> Result<Option<Adapter>, LmError> {
+        let adapter = self.adapter.take();
+        if adapter.is_some() {
+            self.set_adapter(None).await?;
+        }
+        Ok(adapter)
+    }
+
     /// The model's dimensions.
     #[must_use]
     pub fn config(&self) -> &Config {
@@ -399,6 +412,10 @@ impl<B: Backend> LanguageModel for Model<B> {
 
     fn own_head(&self) -> Option<&Head> {
         self.config.head.as_ref()
+    }
+
+    fn adapter_text(&self, key: &str) -> Option<&str> {
+        self.adapter.as_ref().filter(|adapter| adapter.is_as_trained())?.text(key)
     }
 
     fn usage(&self) -> Usage {

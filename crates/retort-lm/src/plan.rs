@@ -176,6 +176,9 @@ impl PlannedBranch {
     }
 }
 
+/// From so many branches on, the first is answered by itself.
+const MANY: usize = 4;
+
 impl Plan {
     pub(crate) fn new(tree: &PromptTree, tokenizer: &Tokenizer, config: &Config) -> Result<Self, LmError> {
         let (prefix, pieces) = tokenizer.encode_start(&tree.prefix)?;
@@ -241,13 +244,15 @@ impl Plan {
     }
 
     /// Branches from `first` on, in groups that fill a batch of `chunk` tokens as far as whole branches do.
-    /// A branch longer than that is a group of its own.
+    /// A branch longer than that is a group of its own, and so is the very first of many: somebody waits to see one answer,
+    /// and the pass over the weights that it costs is one of several.
     pub(crate) fn groups(&self, first: usize, chunk: usize) -> Vec<Range<usize>> {
         let mut groups = Vec::new();
         let (mut start, mut rows) = (first, 0);
+        let first_alone = first == 0 && self.branches.len() >= MANY;
         for index in first..self.branches.len() {
             let more = self.branches[index].rows();
-            if rows > 0 && rows + more > chunk {
+            if rows > 0 && (rows + more > chunk || first_alone && index == 1) {
                 groups.push(start..index);
                 (start, rows) = (index, 0);
             }
@@ -569,6 +574,19 @@ mod tests {
         assert_eq!((part.tokens.as_slice(), part.positions.as_slice()), (&[100, ONE][..], &[3, 4][..]));
         assert_eq!(part.views, batch.views[1..3]);
         assert_eq!(batch.part(0..1).outputs, [] as [u32; 0]);
+    }
+
+    #[test]
+    fn the_first_of_many_branches_is_answered_by_itself() {
+        let mut plan = small_plan();
+        // Two branches, of 3 rows and of 1, twice.
+        plan.branches.extend(small_plan().branches);
+        assert_eq!(plan.groups(0, 512), [0..1, 1..4]);
+        assert_eq!(plan.groups(0, 4), [0..1, 1..3, 3..4]);
+        // What goes on after a failure has shown its first answer already.
+        assert_eq!(plan.groups(1, 512), vec![1..4; 1]);
+        plan.branches.pop();
+        assert_eq!(plan.groups(0, 512), vec![0..3; 1]);
     }
 
     #[test]

@@ -5,10 +5,11 @@
 //! 2023) with the additions of the Gemma 3 report (2025); low-rank adapters (Hu et al. 2021). Of the engine only
 //! the reader of files, the configuration and the formats' meaning are used.
 
-use crate::adapter::{Adapter, Target};
+use crate::adapter::Adapter;
 use crate::backend::Batch;
 use crate::config::{Activation, Config, RotaryPairing};
 use crate::gguf::Gguf;
+use crate::matrices::Target;
 use crate::{LmError, MemorySource};
 
 /// What a batch gives, in f64: as [`Step`](crate::backend::Step).
@@ -65,20 +66,17 @@ pub fn run(
     };
     let mut layers = Vec::new();
     for index in 0..config.layers {
-        let mut part = |name: &str, shape: &[usize]| tensor(&format!("blk.{index}.{name}"), shape);
         let mut matrices = Vec::new();
         for target in Target::ALL {
-            let (inputs, outputs) = target.shape(config);
-            let has_bias = match target {
-                Target::Query | Target::Key | Target::Value => config.biases.projections,
-                Target::AttentionOutput => config.biases.attention_output,
-                Target::Gate | Target::Up | Target::Down => false,
-            };
+            let rows = target.rows(config, index);
+            // The whole tensor, of which only these rows are kept.
+            let weights = tensor(&rows.tensor, &rows.shape)?;
+            let own = rows.rows.start * rows.shape[0]..rows.rows.end * rows.shape[0];
             matrices.push(Matrix {
-                weights: part(&format!("{}.weight", target.tensor()), &[inputs, outputs])?,
-                bias: match has_bias {
-                    true => Some(part(&format!("{}.bias", target.tensor()), &[outputs])?),
-                    false => None,
+                weights: weights[own].to_vec(),
+                bias: match target.bias(config, index) {
+                    Some(bias) => Some(tensor(&bias, &[rows.rows.len()])?),
+                    None => None,
                 },
                 adapter: adapter.and_then(|adapter| adapter.part(index, target)).map(|low| {
                     let wide = |values: &[f32]| values.iter().copied().map(f64::from).collect();
@@ -86,6 +84,7 @@ pub fn run(
                 }),
             });
         }
+        let mut part = |name: &str, shape: &[usize]| tensor(&format!("blk.{index}.{name}"), shape);
         layers.push(Layer {
             attention_norm: part("attn_norm.weight", &[width])?,
             matrices,
@@ -263,10 +262,9 @@ fn turned(mut x: Vec<f64>, position: u32, local: bool, config: &Config) -> Vec<f
             let angle = f64::from(position) / f64::from(rotary.divisor)
                 * f64::from(rotary.base).powf(exponent)
                 / factor;
-            (head[a], head[b]) = (
-                head[a] * angle.cos() - head[b] * angle.sin(),
-                head[a] * angle.sin() + head[b] * angle.cos(),
-            );
+            let scale = f64::from(rotary.scale);
+            let (cos, sin) = (scale * angle.cos(), scale * angle.sin());
+            (head[a], head[b]) = (head[a] * cos - head[b] * sin, head[a] * sin + head[b] * cos);
         }
     }
     x

@@ -11,8 +11,8 @@ use crate::tokenizer::byte_alphabet;
 /// What the tiny model looks like.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
-    /// As the file names it: `llama`, `qwen2`, `qwen3`, `gemma2` or `gemma3`. Norms that the architecture has are
-    /// written; biases, factors, windows and caps only where asked for below.
+    /// As the file names it: one of [`ARCHITECTURES`]. Norms that the architecture has are written, and tensors are fused
+    /// where its are; biases, factors, windows and caps only where asked for below.
     pub architecture: &'static str,
     /// Components of the residual stream; a multiple of 32.
     pub width: usize,
@@ -38,8 +38,12 @@ pub struct Shape {
     pub biases: bool,
     /// Base of the rotary frequencies, outside of windows.
     pub rotary_base: f64,
-    /// Whether there is a table of rotary factors, as Llama 3.1 has.
+    /// Whether there is a table of rotary factors, as Llama 3.1 has; of a `phi3` model two tables, by the text's length.
     pub rotary_factors: bool,
+    /// Cosines and sines are multiplied by this; 1 leaves it out.
+    pub rotary_scale: f64,
+    /// Tokens that the model held before it was extended; 0 leaves it out.
+    pub original_context: usize,
     /// Linear rotary scaling by this factor; 1 leaves it out.
     pub rotary_divisor: f64,
     /// Tokens of the sliding window; 0 leaves it out.
@@ -53,6 +57,9 @@ pub struct Shape {
     /// Which tokenizer the file carries.
     pub vocabulary: Vocabulary,
 }
+
+/// The architectures of which there are tiny models: all that the engine runs.
+pub const ARCHITECTURES: [&str; 6] = ["llama", "qwen2", "qwen3", "gemma2", "gemma3", "phi3"];
 
 /// A tiny model's tokenizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +87,8 @@ impl Default for Shape {
             biases: false,
             rotary_base: 10_000.0,
             rotary_factors: false,
+            rotary_scale: 1.0,
+            original_context: 0,
             rotary_divisor: 1.0,
             window: 0,
             caps: (0.0, 0.0),
@@ -107,8 +116,8 @@ impl Shape {
         };
         match option {
             "architecture" => {
-                let known = ["llama", "qwen2", "qwen3", "gemma2", "gemma3"];
-                self.architecture = known.into_iter().find(|name| *name == value).ok_or_else(unknown)?;
+                let known = ARCHITECTURES.into_iter().find(|name| *name == value);
+                self.architecture = known.ok_or_else(unknown)?;
             }
             "width" => self.width = count()?,
             "feed-forward" => self.feed_forward = count()?,
@@ -127,6 +136,8 @@ impl Shape {
             "biases" => self.biases = flag()?,
             "base" => self.rotary_base = parsed(option, value)?,
             "factors" => self.rotary_factors = flag()?,
+            "scale" => self.rotary_scale = parsed(option, value)?,
+            "original-context" => self.original_context = count()?,
             "divisor" => self.rotary_divisor = parsed(option, value)?,
             "window" => self.window = count()?,
             "caps" => {
@@ -161,7 +172,8 @@ pub struct AdapterShape {
     pub rank: usize,
     /// Divided by the rank, the scale.
     pub alpha: f64,
-    /// The matrices that it changes, by their names within a block, in every block.
+    /// The matrices that it changes, by their names within a block, in every block; where they are fused, all that
+    /// share a tensor with one of these.
     pub targets: &'static [&'static str],
 }
 
@@ -218,6 +230,13 @@ pub fn writer(shape: Shape, seed: u64) -> GgufWriter {
         file.entry(&key("rope.scaling.type"), Value::Text("linear".into()));
         file.entry(&key("rope.scaling.factor"), Value::Float(shape.rotary_divisor));
     }
+    #[expect(clippy::float_cmp, reason = "1 stands for no scaling")]
+    if shape.rotary_scale != 1.0 {
+        file.entry(&key("rope.scaling.attn_factor"), Value::Float(shape.rotary_scale));
+    }
+    if shape.original_context > 0 {
+        file.entry(&key("rope.scaling.original_context_length"), count(shape.original_context));
+    }
     if shape.window > 0 {
         file.entry(&key("attention.sliding_window"), count(shape.window));
     }
@@ -236,19 +255,33 @@ pub fn writer(shape: Shape, seed: u64) -> GgufWriter {
     let (q, kv) = (shape.heads * shape.head(), shape.kv_heads * shape.head());
     let head_norms = matches!(architecture, "qwen3" | "gemma3");
     let post_norms = matches!(architecture, "gemma2" | "gemma3");
+    let fused = architecture == "phi3";
     weights.matrix(&mut file, "token_embd.weight", width, vocabulary);
     if shape.rotary_factors {
         // From 1 for the fastest pair to 8 for the slowest, as in Llama 3.1.
         let pairs = shape.head() / 2;
-        let factors = (0..pairs).flat_map(|i| (1.0 + 7.0 * i as f32 / pairs as f32).to_le_bytes());
-        file.tensor("rope_freqs.weight", &[pairs], TensorType::F32, factors.collect());
+        let factors = |most: f32| {
+            let factor = |i| 1.0 + (most - 1.0) * i as f32 / pairs as f32;
+            (0..pairs).flat_map(|i| factor(i).to_le_bytes()).collect()
+        };
+        let tables: &[(&str, f32)] = match fused {
+            true => &[("rope_factors_long.weight", 32.0), ("rope_factors_short.weight", 8.0)],
+            false => &[("rope_freqs.weight", 8.0)],
+        };
+        for (name, most) in tables {
+            file.tensor(name, &[pairs], TensorType::F32, factors(*most));
+        }
     }
     for layer in 0..shape.layers {
         let name = |part: &str| format!("blk.{layer}.{part}.weight");
         weights.norm(&mut file, &name("attn_norm"), width);
-        weights.matrix(&mut file, &name("attn_q"), width, q);
-        weights.matrix(&mut file, &name("attn_k"), width, kv);
-        weights.matrix(&mut file, &name("attn_v"), width, kv);
+        if fused {
+            weights.matrix(&mut file, &name("attn_qkv"), width, q + 2 * kv);
+        } else {
+            weights.matrix(&mut file, &name("attn_q"), width, q);
+            weights.matrix(&mut file, &name("attn_k"), width, kv);
+            weights.matrix(&mut file, &name("attn_v"), width, kv);
+        }
         if shape.biases {
             for (part, len) in [("attn_q", q), ("attn_k", kv), ("attn_v", kv)] {
                 weights.vector(&mut file, &format!("blk.{layer}.{part}.bias"), len, 0.0, 0.3);
@@ -263,8 +296,12 @@ pub fn writer(shape: Shape, seed: u64) -> GgufWriter {
             weights.norm(&mut file, &name("post_attention_norm"), width);
         }
         weights.norm(&mut file, &name("ffn_norm"), width);
-        weights.matrix(&mut file, &name("ffn_gate"), width, ff);
-        weights.matrix(&mut file, &name("ffn_up"), width, ff);
+        if fused {
+            weights.matrix(&mut file, &name("ffn_up"), width, 2 * ff);
+        } else {
+            weights.matrix(&mut file, &name("ffn_gate"), width, ff);
+            weights.matrix(&mut file, &name("ffn_up"), width, ff);
+        }
         weights.matrix(&mut file, &name("ffn_down"), ff, width);
         if post_norms {
             weights.norm(&mut file, &name("post_ffw_norm"), width);
@@ -360,6 +397,12 @@ fn sentence_piece(file: &mut GgufWriter) -> usize {
 /// The bytes of an adapter for such a model, with random weights from `seed`.
 #[must_use]
 pub fn adapter_gguf(shape: Shape, adapter: AdapterShape, seed: u64) -> Vec<u8> {
+    adapter_writer(shape, adapter, seed).finish()
+}
+
+/// The same adapter before it is written, for tests that change its metadata.
+#[must_use]
+pub fn adapter_writer(shape: Shape, adapter: AdapterShape, seed: u64) -> GgufWriter {
     let mut file = GgufWriter::new();
     file.entry("general.type", Value::Text("adapter".into()))
         .entry("general.architecture", Value::Text(shape.architecture.into()))
@@ -369,20 +412,27 @@ pub fn adapter_gguf(shape: Shape, adapter: AdapterShape, seed: u64) -> Vec<u8> {
     let mut weights = Weights { kind: Some(TensorType::F32), state: seed, made: 0 };
     let (q, kv) = (shape.heads * shape.head(), shape.kv_heads * shape.head());
     for layer in 0..shape.layers {
+        let mut written = Vec::new();
         for target in adapter.targets {
-            let (inputs, outputs) = match *target {
-                "attn_q" => (shape.width, q),
-                "attn_k" | "attn_v" => (shape.width, kv),
-                "attn_output" => (q, shape.width),
-                "ffn_down" => (shape.feed_forward, shape.width),
-                _ => (shape.width, shape.feed_forward),
+            let (tensor, inputs, outputs) = match (shape.architecture, *target) {
+                ("phi3", "attn_q" | "attn_k" | "attn_v") => ("attn_qkv", shape.width, q + 2 * kv),
+                ("phi3", "ffn_gate" | "ffn_up") => ("ffn_up", shape.width, 2 * shape.feed_forward),
+                (_, "attn_q") => ("attn_q", shape.width, q),
+                (_, "attn_k" | "attn_v") => (*target, shape.width, kv),
+                (_, "attn_output") => ("attn_output", q, shape.width),
+                (_, "ffn_down") => ("ffn_down", shape.feed_forward, shape.width),
+                _ => (*target, shape.width, shape.feed_forward),
             };
-            let stem = format!("blk.{layer}.{target}.weight");
+            if written.contains(&tensor) {
+                continue;
+            }
+            written.push(tensor);
+            let stem = format!("blk.{layer}.{tensor}.weight");
             weights.matrix(&mut file, &format!("{stem}.lora_a"), inputs, adapter.rank);
             weights.matrix(&mut file, &format!("{stem}.lora_b"), adapter.rank, outputs);
         }
     }
-    file.finish()
+    file
 }
 
 struct Weights {

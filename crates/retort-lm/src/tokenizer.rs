@@ -154,6 +154,8 @@ fn is_text(spelling: &str) -> bool {
 pub struct Tokenizer {
     encoder: Encoder,
     special: Spellings,
+    /// Special tokens that swallow the white space behind them, ascending.
+    swallowing: Vec<u32>,
     /// What each token stands for.
     bytes: Strings,
     begin: Option<u32>,
@@ -223,7 +225,7 @@ impl Tokenizer {
                 what: format!("the tokenizer \"{kind}\""),
                 instead:
                     "choose a model whose file says \"gpt2\" (SmolLM2, Llama 3, Qwen) or \"llama\" (Mistral, \
-                          Gemma)"
+                          Gemma, Phi-3)"
                         .into(),
             });
         }
@@ -260,6 +262,14 @@ impl Tokenizer {
         let vocabulary = Vocabulary { gguf, tokens, types };
         let mut steering: Vec<u32> = ends.iter().copied().chain(begin).chain(unknown).collect();
         steering.extend(id_at("tokenizer.ggml.padding_token_id")?);
+        if kind == "llama" {
+            // Where these stand they are SentencePiece's own, whatever the file calls them: Phi-3's says of `</s>` that it
+            // were text, which in other vocabularies, at other places, it is.
+            let own = ["<unk>", "<s>", "</s>"];
+            steering.extend(
+                (0u32..).zip(tokens).take(3).filter(|(_, text)| own.contains(&&***text)).map(|(id, _)| id),
+            );
+        }
         // Tokens without a spelling are found in no text.
         let of_kind = |wanted: fn(f64, &str) -> bool| -> Vec<u32> {
             let all = (0u32..).zip(tokens.iter().zip(types));
@@ -282,8 +292,15 @@ impl Tokenizer {
         ends.extend(special.iter().filter(|&&id| ENDS.iter().any(|end| end.as_bytes() == bytes.get(id))));
         ends.sort_unstable();
         ends.dedup();
+        // Phi-3's own tokenizer strips what follows its special tokens, but for three; no file says so.
+        let mut swallowing = Vec::new();
+        if kind == "llama" && gguf.text("general.architecture")? == Some("phi3") {
+            let keeps = |id: &u32| matches!(bytes.get(*id), b"<unk>" | b"<s>" | b"<|endoftext|>");
+            swallowing.extend(special.iter().copied().filter(|id| !keeps(id)));
+        }
         Ok(Self {
             encoder,
+            swallowing,
             special: Spellings::new(&bytes, &special),
             bytes,
             begin,
@@ -332,7 +349,10 @@ impl Tokenizer {
             self.text_into(before, at_start, ids)?;
             ids.push(id);
             *at_start = true;
-            rest = after;
+            rest = match self.swallowing.binary_search(&id) {
+                Ok(_) => after.trim_start(),
+                Err(_) => after,
+            };
         }
         self.text_into(rest, at_start, ids)
     }

@@ -249,6 +249,14 @@ pub trait LanguageModel: TextModel {
         None
     }
 
+    /// A text of the metadata of the adapter that is applied, as far as it was measured on what now answers: `None` where
+    /// there is no adapter, where it says nothing under this key, or where it is applied more or less strongly than it
+    /// was trained.
+    fn adapter_text(&self, key: &str) -> Option<&str> {
+        let _ = key;
+        None
+    }
+
     /// What the last call computed and reused.
     fn usage(&self) -> Usage;
 }

@@ -169,7 +169,7 @@ fn the_writer_still_writes_the_files_that_the_numbers_belong_to() {
         })
     };
     let fixture = fixture();
-    assert!(fixture.cases.len() >= 20);
+    assert!(fixture.cases.len() >= 24);
     for case in &fixture.cases {
         assert_eq!(sum(&case.bytes), case.expected["sha256"].as_str().unwrap(), "{}", case.name);
         if let Some(adapter) = &case.adapter {
@@ -219,14 +219,18 @@ fn a_fault_in_any_part_is_caught() {
         ("gemma3", "gemma3.rope.freq_base", float(900_000.0)),
         ("gemma3", "gemma3.rope.freq_base_swa", float(9_000.0)),
         ("gemma3", "gemma3.rope.scaling.factor", float(7.0)),
+        ("phi3 extended", "phi3.rope.scaling.attn_factor", float(1.2)),
+        ("phi3 with a window", "phi3.attention.sliding_window", retort_lm::gguf::Value::Unsigned(11)),
     ] {
         let right = fixture.cases.iter().find(|case| case.name == name).unwrap();
         let bytes = rewritten(&right.bytes, Some((key, &value)), &mut |_, _| {});
         off_by_more_than_tolerated(right, &fixture, bytes, key);
     }
-    for (name, tensor) in
-        [("llama with factors", "rope_freqs.weight"), ("llama with biases", "blk.0.attn_q.bias")]
-    {
+    for (name, tensor) in [
+        ("llama with factors", "rope_freqs.weight"),
+        ("llama with biases", "blk.0.attn_q.bias"),
+        ("phi3 extended", "rope_factors_short.weight"),
+    ] {
         let right = fixture.cases.iter().find(|case| case.name == name).unwrap();
         let bytes = rewritten(&right.bytes, None, &mut |name, bytes| {
             if name == tensor {

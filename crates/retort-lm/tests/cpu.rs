@@ -144,6 +144,15 @@ fn architectures() -> Vec<Shape> {
             rotary_divisor: 8.0,
             ..plain
         },
+        Shape {
+            architecture: "phi3",
+            kv_heads: 4,
+            rotary_factors: true,
+            rotary_scale: 1.19,
+            original_context: 4096,
+            ..plain
+        },
+        Shape { architecture: "phi3", window: 3, head_size: Some(24), untied: true, ..plain },
     ]
 }
 

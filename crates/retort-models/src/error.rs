@@ -210,6 +210,55 @@ pub enum ModelError {
         /// What differs.
         reason: String,
     },
+    /// An adapter that is neither part of this program nor in a folder.
+    #[error("the adapter {name} is not part of this program, and there is no {path}; put its file ({bytes} bytes, SHA-256 \
+             {sha256}) there, or go on without an adapter: --adapter none", path = place.display())]
+    NoAdapterFile {
+        /// The adapter's name.
+        name: String,
+        /// Where its file may lie.
+        place: PathBuf,
+        /// Its size in bytes.
+        bytes: u64,
+        /// Its SHA-256 in lower-case hex.
+        sha256: String,
+    },
+    /// An adapter's file that is not the one the registry names.
+    #[error("{path} is not the file that the registry calls {name}: {reason}; put the right file there, or go on without an \
+             adapter: --adapter none", path = path.display())]
+    DamagedAdapter {
+        /// The adapter's name.
+        name: String,
+        /// The file.
+        path: PathBuf,
+        /// What differs.
+        reason: String,
+    },
+    /// A name that is neither an adapter of the registry nor a file.
+    #[error(
+        "no adapter is called \"{name}\", and there is no such file; known adapters: {known}. Give one of these names, \
+             the path of a GGUF file, or \"none\""
+    )]
+    UnknownAdapter {
+        /// What was asked for.
+        name: String,
+        /// The registry's names, for people.
+        known: String,
+    },
+    /// An adapter of the registry for another model of the registry.
+    #[error(
+        "the adapter {name} was made for the model {made_for} and cannot be applied to {model}; {fitting}"
+    )]
+    OtherBase {
+        /// The adapter's name.
+        name: String,
+        /// The name of its model.
+        made_for: String,
+        /// The name of the model that it was asked for.
+        model: String,
+        /// What to do, for people.
+        fitting: String,
+    },
     /// No source delivered the file.
     #[error("{}", all_failed(name, tried, place, *bytes, sha256))]
     AllSourcesFailed {

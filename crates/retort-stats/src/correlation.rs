@@ -51,7 +51,7 @@ fn check_columns(x: &[f64], y: &[f64]) -> Result<(), InputError> {
 }
 
 /// Whether two columns of one length vary enough to be correlated.
-fn check_variation(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
+pub(crate) fn check_variation(x: &[f64], y: &[f64]) -> Result<(), Undefined> {
     if x.len() < 2 {
         return Err(Undefined::TooFew { needed: 2, found: x.len() });
     }
@@ -83,13 +83,27 @@ fn kendall_of(x: &[f64], y: &[f64]) -> Result<f64, Undefined> {
     // Rows tied in x are sorted by y, so that they exchange nothing: every exchange is a discordant pair.
     let discordant = sort_counting_exchanges(&mut y);
     let tied_y = pairs_in(y.chunk_by(|a, b| a == b));
-    let all = pairs_of(rows.len());
-    let difference = all - tied_x - tied_y + tied_both - 2 * discordant;
-    let tau = difference as f64 / ((all - tied_x) as f64 * (all - tied_y) as f64).sqrt();
-    Ok(tau.clamp(-1.0, 1.0))
+    Ok(tau_b(&PairCounts { all: pairs_of(rows.len()), tied_x, tied_y, tied_both, discordant }))
 }
 
-fn pairs_of(n: usize) -> i128 {
+/// How pairs of rows lie to each other.
+pub(crate) struct PairCounts {
+    pub(crate) all: i128,
+    pub(crate) tied_x: i128,
+    pub(crate) tied_y: i128,
+    pub(crate) tied_both: i128,
+    pub(crate) discordant: i128,
+}
+
+/// τ-b of columns of which neither is constant.
+pub(crate) fn tau_b(pairs: &PairCounts) -> f64 {
+    let PairCounts { all, tied_x, tied_y, tied_both, discordant } = *pairs;
+    let difference = all - tied_x - tied_y + tied_both - 2 * discordant;
+    let tau = difference as f64 / ((all - tied_x) as f64 * (all - tied_y) as f64).sqrt();
+    tau.clamp(-1.0, 1.0)
+}
+
+pub(crate) fn pairs_of(n: usize) -> i128 {
     let n = n as i128;
     n * (n - 1) / 2
 }

@@ -3,6 +3,7 @@
 //! | question | functions |
 //! |---|---|
 //! | Do two columns of scores rise together? | [`pearson`], [`spearman`], [`kendall_tau_b`] |
+//! | How do two columns agree, all in all? | [`agreement_of`] |
 //! | Do raters give the same labels, beyond chance? | [`krippendorff_alpha`], [`cohen_kappa`], [`quadratic_kappa`] |
 //! | Does a classifier find what it should? | [`balanced_accuracy`], [`auc`] |
 //! | Do probabilities mean what they say? | [`brier`], [`brier_multiclass`], [`expected_calibration_error`] |
@@ -10,6 +11,7 @@
 //! | Do length, rewording or order sway the judge? | [`length_score_correlation`], [`robustness_ratio`], [`win_rate`], [`order_effects`] |
 //! | What is the mean, over which scale? | [`mean`], [`mean_of_scores`] |
 //! | How sure is any of these? | [`Bootstrap`], by row or by cluster |
+//! | What would a person say, by a model's hidden states? | [`fit_readout`], [`Readout::apply`] |
 //! | Which rows belong together? | [`Pairs`], [`Categories`] |
 //!
 //! Three rules hold throughout.
@@ -41,6 +43,7 @@
 //! ```
 #![deny(missing_docs)]
 
+mod agree;
 mod agreement;
 mod bias;
 mod bootstrap;
@@ -52,9 +55,11 @@ mod mean;
 mod numeric;
 mod pairs;
 mod random;
+mod readout;
 mod rouge;
 mod statistic;
 
+pub use agree::{AGREEMENT_RESAMPLES, Agreement, Estimate, agreement_of};
 pub use agreement::{Alpha, Categories, Level, cohen_kappa, krippendorff_alpha, quadratic_kappa};
 pub use bias::{
     BothOrders, LENGTH_SKILLS, LengthCorrelation, OrderEffects, Rewritten, Robustness, WinRate, Winner,
@@ -71,5 +76,9 @@ pub use error::{InputError, Place};
 pub use mean::{Across, Mean, Scale, Scored, mean, mean_of_scores};
 pub use pairs::{LeftOut, Pairs, Why};
 pub use random::SplitMix64;
+pub use readout::{
+    DEFAULT_FOLDS, FEW_EXAMPLES, FEW_GROUPS, Line, MIN_EXAMPLES, Readout, ReadoutError, ReadoutExample,
+    ReadoutSettings, fit_readout,
+};
 pub use rouge::{RougeL, rouge_l, words};
 pub use statistic::{Side, Statistic, Undefined};

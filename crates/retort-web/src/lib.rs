@@ -12,18 +12,20 @@ mod vocabulary;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use js_sys::{Error, Function, Reflect};
+use js_sys::{Error, Float32Array, Function, Reflect};
 use retort_checklist::{Checklist, Item, MAX_PER_SKILL, Wanted};
 use retort_judge::{
-    AdapterIdentity, AnnotationRecord, AnnotationRequest, DEFAULT_ORDERS, ItemVerdict, JudgeError,
-    ModelIdentity, Observer, Planned, Record, Request, RewardRecord, RewardRequest, RubricVerdict,
-    RunContext, Truncation, Wording, WriteObserver, WriteRequest,
+    AdapterIdentity, AnnotationRecord, AnnotationRequest, Calibration, CompareRecord, CompareRequest,
+    DEFAULT_ORDERS, ItemVerdict, JudgeError, ModelIdentity, Observer, Planned, Record, Request, RewardRecord,
+    RewardRequest, RubricVerdict, RunContext, StatesRequest, Truncation, Wording, WriteObserver,
+    WriteRequest, WrittenForm,
 };
 use retort_lm::config::Head;
 use retort_lm::{
     Adapter, AnyBackend, BackendChoice, BackendKind, ByteSource, Flow, LmError, LoadProgress, Model,
 };
 use retort_rubric::{Annotation, Rubric, Skill};
+use retort_stats::{DEFAULT_FOLDS, Readout, ReadoutError, ReadoutExample, ReadoutSettings};
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use wasm_bindgen::prelude::*;
@@ -62,6 +64,27 @@ extern "C" {
     /// `RewardRecord` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "RewardRecord")]
     pub type JsRewardRecord;
+    /// `CompareRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "CompareRequest")]
+    pub type JsCompareRequest;
+    /// `CompareRecord` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "CompareRecord")]
+    pub type JsCompareRecord;
+    /// `StateRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "StateRequest")]
+    pub type JsStateRequest;
+    /// `StateRecord` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "StateRecord")]
+    pub type JsStateRecord;
+    /// `FitRequest` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "FitRequest")]
+    pub type JsFitRequest;
+    /// `Readout` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Readout")]
+    pub type JsReadout;
+    /// A number, or null where there is none.
+    #[wasm_bindgen(typescript_type = "number | null")]
+    pub type JsMaybeNumber;
     /// `Annotated` of `types.d.ts`.
     #[wasm_bindgen(typescript_type = "Annotated")]
     pub type JsAnnotated;
@@ -215,6 +238,8 @@ struct JudgeRequest {
     /// An option, since callers write `wording: undefined` for an absent one.
     #[serde(default)]
     wording: Option<Wording>,
+    #[serde(default)]
+    form: Option<WrittenForm>,
 }
 
 #[derive(Deserialize)]
@@ -289,6 +314,62 @@ struct RewardTexts {
     responses: Vec<String>,
 }
 
+#[derive(Deserialize)]
+struct CompareTexts {
+    prompt: String,
+    #[serde(default)]
+    reference: Option<String>,
+    responses: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct StateTexts {
+    prompt: String,
+    response: String,
+    #[serde(default)]
+    reference: Option<String>,
+}
+
+/// What of a `StateRecord` is no typed array.
+#[derive(Serialize)]
+struct StateFrame<'a> {
+    model: &'a ModelIdentity,
+    layer: usize,
+    width: usize,
+    truncations: &'a [Truncation],
+}
+
+#[derive(Deserialize)]
+struct LabelledState {
+    #[serde(with = "serde_wasm_bindgen::preserve")]
+    state: Float32Array,
+    #[serde(default)]
+    own: Option<f64>,
+    label: f64,
+    group: String,
+}
+
+#[derive(Deserialize)]
+struct Fit {
+    examples: Vec<LabelledState>,
+    layer: usize,
+    #[serde(default)]
+    model: Option<ModelIdentity>,
+    min: f64,
+    max: f64,
+    seed: u64,
+    #[serde(default)]
+    folds: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct ReadoutOfModel<'a> {
+    #[serde(flatten)]
+    readout: &'a Readout,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<ModelIdentity>,
+}
+
 #[derive(Serialize)]
 struct TokenProgress {
     done_tokens: usize,
@@ -300,6 +381,7 @@ struct TokenProgress {
 enum JudgeEvent<'a> {
     Planned { questions: usize, truncations: &'a [Truncation] },
     Progress { done_tokens: usize, total_tokens: usize },
+    Writing { question: usize, piece: &'a str },
     Verdict { index: usize, verdict: &'a RubricVerdict },
     Item { index: usize, verdict: &'a ItemVerdict },
 }
@@ -356,9 +438,9 @@ impl Engine {
         let options = options.map_or(JsValue::UNDEFINED, JsValue::from);
         let AdapterOptions { name, sha256, strength } = from_js(options, "options of the adapter")?;
         let mut source = JsSource::new(source, &name)?;
-        let adapter = Adapter::read(&mut source, self.model.config())
-            .and_then(|adapter| adapter.with_strength(strength))
-            .map_err(lm_error)?;
+        let adapter = Adapter::read(&mut source, self.model.config()).map_err(lm_error)?;
+        Calibration::of_adapter(&adapter).map_err(lm_error)?;
+        let adapter = adapter.with_strength(strength).map_err(lm_error)?;
         self.adapter = None;
         self.model.set_adapter(Some(adapter)).await.map_err(lm_error)?;
         self.adapter = Some(AdapterIdentity { name, sha256, strength });
@@ -414,7 +496,7 @@ impl Engine {
         on_event: OnEvent,
         cancel: &Cancel,
     ) -> Result<JsJudgeRecord, Error> {
-        let JudgeRequest { prompt, response, reference, rubrics, checklist, annotation, wording } =
+        let JudgeRequest { prompt, response, reference, rubrics, checklist, annotation, wording, form } =
             from_js(request.into(), "request")?;
         let request = Request {
             prompt,
@@ -423,7 +505,8 @@ impl Engine {
             rubrics,
             checklist,
             annotation,
-            wording: wording.unwrap_or_default(),
+            wording: wording.unwrap_or_else(|| Wording::suiting(self.model.adapter())),
+            form,
             ..Request::default()
         };
         let on_event = Function::from(JsValue::from(on_event));
@@ -494,8 +577,13 @@ impl Engine {
             seed: seed.unwrap_or_default(),
         };
         let mut listener = WriteListener { on_event: Function::from(JsValue::from(on_event)), cancel };
-        let written =
-            retort_judge::write_items(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
+        // The base writes: an adapter that was trained to judge was not trained to write.
+        let adapter = self.model.take_adapter().await.map_err(lm_error)?;
+        let written = retort_judge::write_items(&mut self.model, &request, &mut listener).await;
+        if adapter.is_some() {
+            self.model.set_adapter(adapter).await.map_err(lm_error)?;
+        }
+        let written = written.map_err(judge_error)?;
         let dropped =
             written.dropped.iter().map(|dropped| format!("{} ({})", dropped.text, dropped.reason)).collect();
         to_js(&WrittenItems {
@@ -532,6 +620,50 @@ impl Engine {
             retort_judge::reward(&mut self.model, &request, &mut follow).await.map_err(judge_error)?;
         let run = self.context(start);
         to_js(&RewardRecord::new(&request, &found, run)).map(JsCast::unchecked_into)
+    }
+
+    /// Shows two to four responses together, in pairs, each in both orders, and asks which is better. Progress is told to
+    /// `on_progress`. A cancelled comparison is no error: its record says so and keeps the pairs that were ready.
+    ///
+    /// # Errors
+    /// A `RetortError` where nothing was compared at all.
+    pub async fn compare(
+        &mut self,
+        request: JsCompareRequest,
+        on_progress: OnTokens,
+        cancel: &Cancel,
+    ) -> Result<JsCompareRecord, Error> {
+        let CompareTexts { prompt, reference, responses } = from_js(request.into(), "request")?;
+        let request = CompareRequest { prompt, reference, responses, ..CompareRequest::default() };
+        let mut listener = TokenListener { on_progress: Function::from(JsValue::from(on_progress)), cancel };
+        let start = js_sys::Date::now();
+        let found =
+            retort_judge::compare(&mut self.model, &request, &mut listener).await.map_err(judge_error)?;
+        let run = self.context(start);
+        to_js(&CompareRecord::new(&request, &found, run)).map(JsCast::unchecked_into)
+    }
+
+    /// Reads what the model has of a response inside it, in its middle layer, as a judgement of the whole reads it.
+    ///
+    /// # Errors
+    /// A `RetortError`; with the code `cancelled` where it was cancelled.
+    pub async fn states(&mut self, request: JsStateRequest, cancel: &Cancel) -> Result<JsStateRecord, Error> {
+        let StateTexts { prompt, response, reference } = from_js(request.into(), "request")?;
+        let layer = retort_judge::middle_layer(self.model.config().layers);
+        let request = StatesRequest { prompt, response, reference, layer };
+        let start = js_sys::Date::now();
+        let found = retort_judge::states(&mut self.model, &request, &mut |_, _| cancel.flow())
+            .await
+            .map_err(judge_error)?;
+        let model = self.context(start).model;
+        let (width, truncations) = (found.mean.len(), &found.truncations[..]);
+        let record = to_js(&StateFrame { model: &model, layer, width, truncations })?;
+        for (name, state) in [("mean", &found.mean), ("last", &found.last)] {
+            // Setting a property on a fresh object cannot fail.
+            let _ =
+                Reflect::set(&record, &JsValue::from_str(name), &Float32Array::from(state.as_slice()).into());
+        }
+        Ok(record.unchecked_into())
     }
 }
 
@@ -571,6 +703,10 @@ impl Observer for Listener<'_> {
     fn progress(&mut self, done: usize, total: usize) -> Flow {
         emit(&self.on_event, &JudgeEvent::Progress { done_tokens: done, total_tokens: total });
         self.cancel.flow()
+    }
+
+    fn writing(&mut self, question: usize, piece: &str) {
+        emit(&self.on_event, &JudgeEvent::Writing { question, piece });
     }
 
     fn verdict(&mut self, index: usize, verdict: &RubricVerdict) {
@@ -709,25 +845,44 @@ pub fn write_checklist(checklist: JsChecklist, format: &str) -> Result<String, E
     let written = match format {
         "toml" => checklist.to_toml(),
         "json" => checklist.to_json(),
-        other => {
-            return Err(retort_error(
-                "data",
-                &format!("the format {other:?} is not known; give toml or json"),
-            ));
-        }
+        other => return Err(unknown_format(other)),
     };
     written.map_err(|error| retort_error("invalid_checklist", &error.to_string()))
 }
 
-/// Reads rubrics from TOML or JSON. `name` is the file's name, for messages.
+/// Reads rubrics from TOML, JSON or a file of another tool that is known by its keys. `name` is the file's name, for
+/// messages.
 ///
 /// # Errors
 /// A `RetortError` whose message lists every mistake with its line, column, field and remedy.
 #[wasm_bindgen]
 pub fn read_rubrics(text: &str, name: &str) -> Result<JsRubrics, Error> {
-    let reading = retort_rubric::read(text, name, retort_rubric::Format::Auto)
-        .map_err(|error| retort_error("invalid_rubric", &error.to_string()))?;
-    to_js(&reading.rubrics).map(JsCast::unchecked_into)
+    let invalid = |error: &dyn std::fmt::Display| retort_error("invalid_rubric", &error.to_string());
+    let rubrics = if retort_formats::rubrics::recognise(text).is_some() {
+        retort_formats::rubrics::import(text, name).map_err(|error| invalid(&error))?.rubrics
+    } else {
+        retort_rubric::read(text, name, retort_rubric::Format::Auto).map_err(|error| invalid(&error))?.rubrics
+    };
+    to_js(&rubrics).map(JsCast::unchecked_into)
+}
+
+/// Writes rubrics as "toml" or "json" that [`read_rubrics`] reads back as the equal ones.
+///
+/// # Errors
+/// A `RetortError` for another format, and for rubrics that would be refused when read.
+#[wasm_bindgen]
+pub fn write_rubrics(rubrics: JsRubrics, format: &str) -> Result<String, Error> {
+    let rubrics: Vec<Rubric> = from_js(rubrics.into(), "rubrics")?;
+    let written = match format {
+        "toml" => retort_rubric::to_toml(&rubrics),
+        "json" => retort_rubric::to_json(&rubrics),
+        other => return Err(unknown_format(other)),
+    };
+    written.map_err(|error| retort_error("invalid_rubric", &error.to_string()))
+}
+
+fn unknown_format(given: &str) -> Error {
+    retort_error("data", &format!("the format {given:?} is not known; give toml or json"))
 }
 
 /// Skills, domains and levels of difficulty, with their names for people.
@@ -739,11 +894,135 @@ pub fn vocabulary() -> Result<JsVocabulary, Error> {
     to_js(&vocabulary::all()).map(JsCast::unchecked_into)
 }
 
+/// Fits a readout to a person's own labels, with what it is worth on prompts that it had not seen.
+///
+/// # Errors
+/// A `RetortError`: `too_few_examples`, `wrong_state` for states of different lengths, `label` for one outside the range,
+/// `data` for a request of another shape and for numbers that are not finite.
+#[wasm_bindgen]
+pub fn fit_readout(request: JsFitRequest) -> Result<JsReadout, Error> {
+    let Fit { examples, layer, model, min, max, seed, folds } = from_js(request.into(), "request")?;
+    let examples = examples.into_iter().map(|LabelledState { state, own, label, group }| {
+        Ok(ReadoutExample { state: numbers(&state)?, own, label, group })
+    });
+    let examples = examples.collect::<Result<Vec<_>, Error>>()?;
+    let settings = ReadoutSettings { layer, min, max, seed, folds: folds.unwrap_or(DEFAULT_FOLDS) };
+    let readout = retort_stats::fit_readout(&examples, &settings).map_err(readout_error)?;
+    to_js(&ReadoutOfModel { readout: &readout, model }).map(JsCast::unchecked_into)
+}
+
+/// What a readout says of a response by its state (`mean` and `last` of a `StateRecord`, one after the other) and the model's
+/// own score; null where it needs that score and there is none. `layer` is that of the `StateRecord`: where it is given, it
+/// is compared with the readout's.
+///
+/// # Errors
+/// A `RetortError`: `wrong_state` for a state of another length or layer, `wrong_readout` for a readout that does not hold
+/// together, `data` for one of another shape and for numbers that are not finite.
+#[wasm_bindgen]
+pub fn apply_readout(
+    readout: JsReadout,
+    state: &Float32Array,
+    own: Option<f64>,
+    layer: Option<usize>,
+) -> Result<JsMaybeNumber, Error> {
+    let readout: Readout = from_js(readout.into(), "readout")?;
+    if let Some(layer) = layer {
+        readout.check_layer(layer).map_err(readout_error)?;
+    }
+    let said = readout.apply(&numbers(state)?, own).map_err(readout_error)?;
+    Ok(said.map_or(JsValue::NULL, JsValue::from_f64).unchecked_into())
+}
+
 /// The version of Retort.
 #[wasm_bindgen]
 #[must_use]
 pub fn version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
+}
+
+// Tables of examples, and how two of their columns agree.
+
+#[wasm_bindgen]
+extern "C" {
+    /// `Table` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Table")]
+    pub type JsTable;
+    /// `Table["container"]` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Table[\"container\"]")]
+    pub type JsContainer;
+    /// `Agreement` of `types.d.ts`.
+    #[wasm_bindgen(typescript_type = "Agreement")]
+    pub type JsAgreement;
+    /// A column of numbers, some of them missing.
+    #[wasm_bindgen(typescript_type = "(number | null)[]")]
+    pub type JsNumbers;
+    /// What rows belong to, or null where each stands alone.
+    #[wasm_bindgen(typescript_type = "string[] | null")]
+    pub type JsGroups;
+}
+
+/// Reads a file of examples: CSV, TSV, JSON or JSON Lines, in UTF-8, or in UTF-16 with a byte-order mark. `name` is the
+/// file's name, for messages. A row that cannot be read is among the table's faults.
+///
+/// # Errors
+/// A `RetortError` with the code `invalid_table`, whose message says what is wrong with the file as a whole.
+#[wasm_bindgen]
+pub fn read_table(bytes: &[u8], name: &str) -> Result<JsTable, Error> {
+    let table = retort_formats::table::read(bytes, name)
+        .map_err(|error| retort_error("invalid_table", &error.to_string()))?;
+    to_js(&table).map(JsCast::unchecked_into)
+}
+
+/// A table as the text of a file that `read_table` reads back.
+///
+/// # Errors
+/// A `RetortError` with the code `data` for a table or container of another shape.
+#[wasm_bindgen]
+pub fn write_table(table: JsTable, container: JsContainer) -> Result<String, Error> {
+    let table: retort_formats::table::Table = from_js(table.into(), "table")?;
+    let container = from_js(container.into(), "container")?;
+    Ok(retort_formats::table::write(&table, container))
+}
+
+/// A table of two responses each as a file that the web viewer LLM Comparator shows. `scores` has one number per row:
+/// above 0 where the first response is the better one, below 0 where the second is. `models` are the names of the two.
+///
+/// # Errors
+/// A `RetortError` with the code `data` for values of another shape, or a table without columns for prompt and both
+/// responses.
+#[wasm_bindgen]
+pub fn write_llm_comparator(
+    table: JsTable,
+    first_model: &str,
+    second_model: &str,
+    scores: JsNumbers,
+) -> Result<String, Error> {
+    let table: retort_formats::table::Table = from_js(table.into(), "table")?;
+    let scores: Vec<Option<f64>> = from_js(scores.into(), "scores")?;
+    retort_formats::table::llm_comparator(&table, [first_model, second_model], &scores)
+        .map_err(|error| retort_error("data", &error.to_string()))
+}
+
+/// How two columns of numbers agree, row by row, with intervals from 1,000 resamples. Rows of one group are drawn
+/// together. `seed` is a whole number from 0 to 2^53 - 1.
+///
+/// # Errors
+/// A `RetortError` with the code `data` for values of another shape, columns and groups of different lengths, and numbers
+/// that are not finite.
+#[wasm_bindgen]
+pub fn agreement(
+    first: JsNumbers,
+    second: JsNumbers,
+    groups: JsGroups,
+    seed: f64,
+) -> Result<JsAgreement, Error> {
+    let first: Vec<Option<f64>> = from_js(first.into(), "first column")?;
+    let second: Vec<Option<f64>> = from_js(second.into(), "second column")?;
+    let groups: Option<Vec<String>> = from_js(groups.into(), "groups")?;
+    let seed: u64 = from_js(JsValue::from_f64(seed), "seed")?;
+    let found = retort_stats::agreement_of(&first, &second, groups.as_deref(), seed)
+        .map_err(|error| retort_error("data", &error.to_string()))?;
+    to_js(&found).map(JsCast::unchecked_into)
 }
 
 fn to_js<T: Serialize>(value: &T) -> Result<JsValue, Error> {
@@ -762,6 +1041,18 @@ fn emit<T: Serialize>(listener: &Function, event: &T) {
     if let Ok(event) = to_js(event) {
         let _ = listener.call1(&JsValue::NULL, &event);
     }
+}
+
+/// The numbers of a typed array. What comes from JavaScript may be anything, whatever its type says.
+fn numbers(array: &Float32Array) -> Result<Vec<f32>, Error> {
+    if array.is_instance_of::<Float32Array>() {
+        return Ok(array.to_vec());
+    }
+    Err(retort_error("data", "a state is no Float32Array; give `mean` and `last` of a StateRecord in one"))
+}
+
+fn readout_error(error: ReadoutError) -> Error {
+    retort_error(error.code(), &error.to_string())
 }
 
 fn lm_error(error: LmError) -> Error {

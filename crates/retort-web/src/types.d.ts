@@ -202,11 +202,21 @@ export interface JudgeRequest {
   /** Kept in the record, so that reports can group by it. */
   annotation?: Annotation;
   /**
-   * How much of each rubric the model reads: all of it ("full", where nothing is said), or only its short question,
-   * for a model that was trained on the rubrics.
+   * How much of each rubric the model reads: all of it ("full"); only its short question ("short"), for a model that was
+   * trained on the rubrics; or the short question of the twelve skills as they are built in and all of any other
+   * ("short_skills"). Where nothing is said, what suits the adapter: "short_skills" for one that was trained on them,
+   * else "full".
    */
-  wording?: "full" | "short";
+  wording?: "full" | "short" | "short_skills";
+  /**
+   * Lets the model write each verdict with its reasons in this form, for a judge that was trained to; such a judge reads
+   * every rubric in full. Without it, the probabilities of the options are read.
+   */
+  form?: WrittenForm;
 }
+
+/** The forms of public judges that write: Prometheus 2, Flow Judge, Selene 1 Mini, GLIDER. */
+export type WrittenForm = "prometheus" | "flow_judge" | "selene" | "glider";
 
 export interface OptionProbability {
   label: string;
@@ -217,7 +227,7 @@ export interface OptionProbability {
 
 /** What was left out because prompt, response and reference together exceed the model's context. */
 export interface Truncation {
-  /** "response", "prompt" or "reference": which text was cut in its middle. */
+  /** "response", "prompt" or "reference" (of a comparison "response_1" to "response_4"): which text was cut in its middle. */
   text: string;
   kept_characters: number;
   total_characters: number;
@@ -233,7 +243,11 @@ export type Verdict =
       distribution: OptionProbability[];
       /** Probability that the model gave to any of the options before normalising. */
       mass: number;
-      method: "option_probabilities";
+      /**
+       * Calibrated: set right by what the adapter knows of its own probabilities. Written: the judge wrote it, and of what
+       * else it might have written nothing is known, so that the distribution is all on one option.
+       */
+      method: "option_probabilities" | "calibrated_option_probabilities" | "written";
       truncated: boolean;
       /** The share of "N/A" where it was offered, 0 to 0.5; the distribution leaves it out. */
       not_applicable?: number;
@@ -245,11 +259,15 @@ export interface RubricVerdict {
   rubric_name: string;
   rubric_sha256: string;
   verdict: Verdict;
+  /** What a judge that writes wrote, reasons and all: it may quote the texts. */
+  written?: string;
 }
 
 export type JudgeEvent =
   | { kind: "planned"; questions: number; truncations: Truncation[] }
   | { kind: "progress"; done_tokens: number; total_tokens: number }
+  /** A piece of what a judge that writes is writing; questions are counted over the rubrics and then the items that the model is asked. */
+  | { kind: "writing"; question: number; piece: string }
   | { kind: "verdict"; index: number; verdict: RubricVerdict }
   /** `index` is the item's place in the checklist; what code verifies comes first. */
   | { kind: "item"; index: number; verdict: ItemVerdict };
@@ -274,7 +292,11 @@ export interface JudgeRecord {
   seed: number | null;
   orders: string[];
   /** Absent where the model read the rubrics in full. */
-  wording?: "short";
+  wording?: "short" | "short_skills";
+  /** Whether probabilities were set right as the adapter says; absent where there was nothing to do it by. */
+  calibration?: "applied" | "off";
+  /** In which form the judge wrote its verdicts; absent where probabilities were read. */
+  form?: WrittenForm;
   annotation?: Annotation;
   verdicts: RubricVerdict[];
   /** What the rubrics come to, 0 to 1; absent where none of them is weighed. */
@@ -444,4 +466,190 @@ export interface RewardRecord {
   notices: string[];
   timings: { total_ms: number; tokens: number; tokens_reused: number };
   cancelled: boolean;
+}
+
+/** What a column of a table is for. */
+export type ColumnRole =
+  | "id"
+  | "prompt"
+  | "system"
+  | "response"
+  /** A second response to the same prompt. */
+  | "response_b"
+  | "reference"
+  /** What a person said of the response: a score, or which of two is better. */
+  | "human"
+  | "model"
+  | "domain"
+  | "difficulty"
+  | "skills";
+
+/** A file of examples, row by row, every column kept. */
+export interface Table {
+  container: "csv" | "tsv" | "json" | "jsonl";
+  /** The known kind of file that its keys show ("llmbar", "alpaca_eval", "flask_review"…); null: columns to be mapped. */
+  shape: string | null;
+  /** In the order of their first appearance. Nested fields of JSON are flattened with dots: "score.readability". */
+  columns: string[];
+  rows: TableRow[];
+  /** Rows that could not be read: they are left out, and nothing else is. */
+  faults: { line: number; message: string }[];
+  /** Which column most likely has which part; only parts that were found. */
+  roles: Partial<Record<ColumnRole, string>>;
+}
+
+export interface TableRow {
+  /** The physical line that it begins on, counted from 1. */
+  line: number;
+  /** One per column; null where the row has none. Lists and objects as JSON text. */
+  values: (string | null)[];
+}
+
+/** A number with its 95% bootstrap interval; null where it is undefined (a constant, too few rows). */
+export type Estimate = { value: number; low: number; high: number } | null;
+
+/** How two columns of numbers agree. */
+export interface Agreement {
+  /** Pairs with both numbers. */
+  n: number;
+  /** Pairs left out because one of the two is missing or no number. */
+  left_out: number;
+  pearson: Estimate;
+  spearman: Estimate;
+  kendall: Estimate;
+  /** Mean absolute difference. */
+  mean_error: Estimate;
+  /** Krippendorff's alpha for interval data. */
+  alpha: Estimate;
+}
+
+export interface CompareRequest {
+  prompt: string;
+  reference?: string;
+  /** Two to four. */
+  responses: string[];
+}
+
+/** Two responses shown together in both orders. */
+export interface PairVerdict {
+  /** Places in `responses`, counted from 0; `first` is the smaller one. */
+  first: number;
+  second: number;
+  /**
+   * One per order that was answered: the place in `responses` of the one that was shown first; the probability that `first`
+   * and `second` is the better one, wherever they were shown; and what the model gave to either answer before normalising.
+   */
+  shown: { shown_first: number; first: number; second: number; mass: number }[];
+  /**
+   * The mean of both orders decides. `preferred` is a place in `responses`, and null for a tie: a mean within 0.01 of a half.
+   * `flipped` where each of the two won in one order; a winner in one and a tie in the other is no flip. Unscored where an
+   * order has no answer, such as one whose offered mass is too small.
+   */
+  verdict: { kind: "scored"; preferred: number | null; probability_first: number; flipped: boolean } | { kind: "unscored"; code: string; message: string };
+}
+
+export interface CompareRecord {
+  format: "retort.comparison/1";
+  version: string;
+  task: "pairwise";
+  input: { prompt_sha256: string; responses_sha256: string[]; reference_sha256: string | null; responses_words: number[] };
+  model: ModelIdentity;
+  backend: "gpu" | "cpu";
+  device: string;
+  /** As in `JudgeRecord`. */
+  calibration?: "applied" | "off";
+  /** 0 with 1, 0 with 2, …, 1 with 2, …. */
+  pairs: PairVerdict[];
+  /** The responses are called "response_1" to "response_4", whatever place they were shown in. */
+  truncations: Truncation[];
+  notices: string[];
+  timings: { total_ms: number; tokens: number; tokens_reused: number };
+  cancelled: boolean;
+}
+
+export interface StateRequest {
+  prompt: string;
+  response: string;
+  reference?: string;
+}
+
+/** What the model has of one response inside it: a vector per named reading. */
+export interface StateRecord {
+  /** States of one model say nothing to a readout of another. */
+  model: ModelIdentity;
+  /** The layer whose output it is, counted from 1: the middle one of the model. */
+  layer: number;
+  width: number;
+  /** Its mean over the response's tokens, as a judgement by the overall rubric reads them; `width` numbers. */
+  mean: Float32Array;
+  /** That of the last token of the whole prompt; `width` numbers. */
+  last: Float32Array;
+  /** Where the response was cut, the mean is over what is left of it. */
+  truncations: Truncation[];
+}
+
+export interface ReadoutExample {
+  /** `mean` and `last` of a `StateRecord`, one after the other. */
+  state: Float32Array;
+  /** The model's own score of the response, in the unit of the labels; null where it has none. */
+  own: number | null;
+  label: number;
+  /** Examples of one group are never on both sides of a fold: the prompt. */
+  group: string;
+}
+
+export interface FitRequest {
+  /** At least 4; a warning says so below 12. */
+  examples: ReadoutExample[];
+  /** That of the `StateRecord`s. */
+  layer: number;
+  /** Whose states they are: kept in the readout. */
+  model?: ModelIdentity;
+  /** Range of the labels. */
+  min: number;
+  max: number;
+  seed: number;
+  /** 5 where it is absent; fewer where there are fewer groups. */
+  folds?: number;
+}
+
+/** A fitted readout: plain JSON, so that it can be saved and carried elsewhere. */
+export interface Readout {
+  format: "retort.readout/1";
+  version: string;
+  /** Whose states it reads; those of another model say nothing to it. */
+  model?: ModelIdentity;
+  layer: number;
+  /** That of a `StateRecord`: a state has 2 × `width` numbers. */
+  width: number;
+  min: number;
+  max: number;
+  /** Of the standardized state, 1 + 2 × `width` numbers; the intercept comes first. */
+  weights: number[];
+  /** By which a state is standardized, 2 × `width` numbers each. */
+  mean: number[];
+  deviation: number[];
+  /** Penalty that cross-validation chose. */
+  lambda: number;
+  /** Share of the readout in the blend with the model's own (linearly fitted) score: 0 own alone, 1 readout alone. */
+  blend: number;
+  own: { slope: number; intercept: number } | null;
+  /** What the blend is put through, since a mean of two cautious predictions is too cautious. */
+  stretch: { slope: number; intercept: number };
+  seed: number;
+  n: number;
+  groups: number;
+  /** How the own score agrees with the labels, fitted by a straight line to other groups; null where no example has one. */
+  before: Agreement | null;
+  /** How the readout agrees with them, fitted with penalty and blend to other groups. */
+  after: Agreement;
+  /**
+   * Whether what the model alone reaches is clearly exceeded: the interval of `gain` is above 0 (without own scores that of
+   * `after.spearman`). Never with fewer than 12 examples or 3 groups.
+   */
+  helps: boolean;
+  /** Spearman's rho, after less before, with its interval; a rho of `before` below 0 counts as 0. */
+  gain: Estimate;
+  /** Sentences for people: too few examples or prompts, no gain, labels that are all alike, scores that are missing. */
+  warnings: string[];
 }

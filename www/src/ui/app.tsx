@@ -1,108 +1,127 @@
-import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useSignal, useSignalEffect } from "@preact/signals";
+import type { ComponentType } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import type { EngineClient } from "../engine";
 import { formatBytes, formatPercent } from "../format";
 import { announcement } from "../live";
-import { ownFiles } from "../state";
-import { shareArrived, standingOf, progressOf } from "../standing";
-import { Reading } from "../reading";
+import { kept, keptRequests } from "../offline";
 import { pageRequests, refusedRequests } from "../requests";
+import { HOME, hrefOf, route } from "../router";
+import { SCREENS, type Screen, type ScreenName, type ScreenProps } from "../screens";
+import { progressOf, shareArrived, standingOf } from "../standing";
+import { appliedOffer } from "../state";
 import { text } from "../text";
-import type { JudgeRequest, Rubric, SkillId } from "../types";
-import { AsksPanel } from "./asks";
+import { models as modelWords } from "../text/models";
 import { ErrorPanel } from "./errors";
-import { Inputs, type InputsHandle } from "./inputs";
-import { ModelPanel } from "./model";
-import { Results } from "./results";
-import { SkillsPanel, type Scope } from "./skills";
+import { Fresh } from "./fresh";
+import { Incognito } from "./incognito";
+import { ModelStrip } from "./model-strip";
 
+/** The frame around every screen. */
 export function App({ engine }: { engine: EngineClient }) {
-  const state = engine.state;
-  const reading = useMemo(() => new Reading(engine), []);
-  const custom = useSignal<Rubric[]>([]);
-  /** Ids that were switched off, so that rubrics which arrive later are on. */
-  const off = useSignal<ReadonlySet<string>>(new Set());
-  const scope = useSignal<Scope>("all");
-  const inputs = useRef<InputsHandle>(null);
-  const chosen = useComputed(() => {
-    const needed = reading.asks.value.annotation?.skills ?? [];
-    const isOn = ({ id, ability }: Rubric) =>
-      scope.value === "all" || (scope.value === "needed" && ability !== null ? needed.includes(id as SkillId) : !off.value.has(id));
-    return [...state.value.builtin, ...custom.value].filter(isOn);
-  });
-  const dragging = useDrop((files) => {
-    const [list] = files;
-    if (files.length === 1 && list && /\.(toml|json)$/i.test(list.name)) return void reading.open(list);
-    const source = ownFiles(files);
-    if (source) engine.load(source, state.value.backend);
-  });
+  const state = engine.state.value;
+  const shown = SCREENS.find(({ name }) => name === route.value.screen) ?? null;
   useAnnouncements(engine);
-
-  const start = (texts: Pick<JudgeRequest, "prompt" | "response" | "reference">) => {
-    const { skills, overall } = reading.modes.value;
-    const rubrics = [...(skills ? chosen.value : []), ...(overall && state.value.overall ? [state.value.overall] : [])];
-    const checklist = reading.sent();
-    if (rubrics.length === 0 && checklist === null) {
-      announcement.value = text.judge.nothing;
-      return;
-    }
-    const { annotation } = reading.asks.value;
-    engine.judge({ ...texts, rubrics, ...(checklist && { checklist }), ...(annotation && { annotation }) });
-  };
-  const judge = () => {
-    if (state.value.run?.phase === "running" || state.value.queued) return;
-    const texts = inputs.current?.read();
-    if (!texts || state.value.model.phase === "none") return;
-    // The annotation goes into the record, and the list is made of the prompt: both must be of these texts.
-    void reading.settled().then(() => {
-      if (state.value.run?.phase !== "running" && !state.value.queued) start(texts);
-    });
-  };
-
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
-      event.preventDefault();
-      judge();
-    };
-    document.addEventListener("keydown", onKey);
-    return () => document.removeEventListener("keydown", onKey);
-  }, []);
-
+  useTitle(shown?.name ?? null);
   return (
     <>
-      <a class="skip" href="#prompt">{text.skipInput}</a>
-      <a class="skip" href="#results">{text.skip}</a>
+      <a class="skip" href={shown?.name === "judge" ? "#prompt" : "#screen"} onClick={stay}>{shown?.name === "judge" ? text.skipInput : text.skipScreen}</a>
+      {shown?.name === "judge" && <a class="skip" href="#results" onClick={stay}>{text.skip}</a>}
       <header class="masthead">
         <Mark />
         <div>
           <h1>{text.name}</h1>
           <p>{text.tagline}</p>
         </div>
+        <Incognito />
       </header>
-      <main>
+      <nav class="screens" aria-label={text.nav}>
+        <ul>
+          {SCREENS.map(({ name }) => (
+            <li key={name}>
+              <a href={hrefOf(name)} aria-current={name === shown?.name ? "page" : undefined}>{text.screens[name]}</a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main id="screen" tabIndex={-1}>
+        <Fresh />
         <ErrorPanel engine={engine} />
-        <div class="bench">
-          <div class="front">
-            <Inputs engine={engine} reading={reading} handle={inputs} chosen={chosen} onJudge={judge} />
-            <AsksPanel engine={engine} reading={reading} />
-          </div>
-          <div class="side">
-            <ModelPanel engine={engine} />
-            <SkillsPanel engine={engine} reading={reading} custom={custom} off={off} scope={scope} chosen={chosen} />
-          </div>
-        </div>
-        <Results engine={engine} />
+        {shown !== null && shown.name !== "judge" && shown.name !== "models" && <ModelStrip engine={engine} />}
+        <Visited engine={engine} shown={shown?.name ?? null} />
+        {shown === null && (
+          <section class="card">
+            <h2>{text.noScreen(route.value.screen)}</h2>
+            <p><a href={hrefOf(HOME)}>{text.screens.judge}</a></p>
+          </section>
+        )}
         <Privacy engine={engine} />
       </main>
       <footer class="foot">
-        <span>{state.value.version === null ? text.name : text.footer.version(state.value.version)}</span>
+        <span>{state.version === null ? text.name : text.footer.version(state.version)}</span>
         <span>{text.footer.licence}</span>
       </footer>
-      {dragging.value && <div class="drop" aria-hidden="true">{text.model.drop}</div>}
       <div class="unseen" role="status" aria-live="polite" data-testid="live">{announcement}</div>
     </>
   );
+}
+
+/** A skip link moves the focus; the address keeps naming the screen. */
+function stay(event: Event): void {
+  event.preventDefault();
+  const target = document.getElementById((event.currentTarget as HTMLAnchorElement).hash.slice(1));
+  target?.focus();
+  target?.scrollIntoView({ block: "start" });
+}
+
+/** Screens that were opened stay, out of sight, so that nothing which was typed or is running is lost. */
+function Visited({ engine, shown }: { engine: EngineClient; shown: ScreenName | null }) {
+  const visited = useSignal<ReadonlySet<ScreenName>>(new Set());
+  if (shown !== null && !visited.value.has(shown)) visited.value = new Set([...visited.value, shown]);
+  return (
+    <>
+      {SCREENS.filter(({ name }) => visited.value.has(name)).map((screen) => (
+        <div class="screen" key={screen.name} data-screen={screen.name} hidden={screen.name !== shown}>
+          <Loaded screen={screen} engine={engine} active={screen.name === shown} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Loaded({ screen, ...props }: ScreenProps & { screen: Screen }) {
+  const loaded = useSignal<{ Component: ComponentType<ScreenProps> } | { failed: string } | null>(null);
+  const attempt = useSignal(0);
+  useEffect(() => {
+    let left = false;
+    loaded.value = null;
+    screen.load().then(
+      (module) => left || (loaded.value = { Component: module.default }),
+      (thrown: unknown) => left || (loaded.value = { failed: thrown instanceof Error ? thrown.message : String(thrown) }),
+    );
+    return () => void (left = true);
+  }, [attempt.value]);
+  if (loaded.value === null) return <p class="hint">{text.screenLoading}</p>;
+  if ("failed" in loaded.value) {
+    return (
+      <section class="card">
+        <p role="alert">{text.screenFailed(loaded.value.failed)}</p>
+        <button type="button" class="plain" onClick={() => (attempt.value += 1)}>{text.error.retry}</button>
+      </section>
+    );
+  }
+  const { Component } = loaded.value;
+  return <Component {...props} />;
+}
+
+function useTitle(name: ScreenName | null): void {
+  const first = useRef(true);
+  useEffect(() => {
+    document.title = name === null || name === HOME ? text.title : text.titleOf(text.screens[name]);
+    // Who follows a link of the navigation is told where it led; the first screen needs no telling.
+    if (!first.current && name !== null) announcement.value = text.screens[name];
+    first.current = false;
+  }, [name]);
 }
 
 function Mark() {
@@ -124,8 +143,9 @@ function Privacy({ engine }: { engine: EngineClient }) {
       <h2 id="privacy-heading">{text.privacy.heading}</h2>
       <p>{text.privacy.body} {text.privacy.check}</p>
       <p class="figures" data-testid="requests">
-        {text.privacy.requests(String(own + worker.own), String(other + worker.other))}
+        {text.privacy.requests(String(own + worker.own + keptRequests.value), String(other + worker.other))}
         {refused > 0 && ` ${text.privacy.refused(String(refused))}`}
+        {kept.value && ` ${modelWords.offline.ready}`}
       </p>
     </section>
   );
@@ -137,6 +157,9 @@ function useAnnouncements(engine: EngineClient): void {
   useSignalEffect(() => {
     const { model, run, forgotten, adapter } = engine.state.value;
     const seen = last.current;
+    const title = adapter.applied && (appliedOffer(engine.state.value)?.title ?? adapter.applied.title);
+    // Two adapters may call themselves alike.
+    const applied = adapter.applied && `${adapter.applied.name} ${adapter.applied.sha256 ?? ""} ${adapter.applied.strength}`;
     if (model.phase === "loading" && model.total_bytes > 0) {
       const share = model.loaded_bytes / model.total_bytes;
       const quarter = Math.floor(share * 4);
@@ -145,7 +168,10 @@ function useAnnouncements(engine: EngineClient): void {
       seen.phase = key;
     } else if (model.phase === "ready" && seen.phase !== "ready") {
       seen.phase = "ready";
-      announcement.value = text.live.ready(model.info.model.name, text.model.backend[model.info.backend]);
+      const ready = text.live.ready(model.info.model.name, text.model.backend[model.info.backend]);
+      // Said together, since the second of two announcements would silence the first.
+      seen.adapter = applied;
+      announcement.value = title === null ? ready : `${ready} ${text.live.adapterOn(title)}`;
     } else if (model.phase !== "ready" && model.phase !== "loading") {
       seen.phase = model.phase;
     }
@@ -157,43 +183,11 @@ function useAnnouncements(engine: EngineClient): void {
         announcement.value = run.phase !== "running" ? standingOf(run) : share === 0 ? text.live.judging : progressOf(run);
       }
     }
-    const applied = adapter.applied?.title ?? null;
-    if (applied !== seen.adapter) {
+    // While another model is being loaded there is nothing to say of adapters.
+    if (model.phase === "ready" && applied !== seen.adapter) {
       seen.adapter = applied;
-      announcement.value = applied === null ? text.live.adapterOff : text.live.adapterOn(applied);
+      announcement.value = title === null ? text.live.adapterOff : text.live.adapterOn(title);
     }
     if (forgotten !== null) announcement.value = text.model.forgotten(formatBytes(forgotten));
   });
-}
-
-/** A model file can be dropped anywhere; a text that is dragged into a field is left alone. */
-function useDrop(onFiles: (files: FileList) => void) {
-  const dragging = useSignal(false);
-  useEffect(() => {
-    const hasFile = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
-    const over = (event: DragEvent) => {
-      if (!hasFile(event)) return;
-      event.preventDefault();
-      dragging.value = true;
-    };
-    const leave = (event: DragEvent) => {
-      if (event.relatedTarget === null) dragging.value = false;
-    };
-    const drop = (event: DragEvent) => {
-      dragging.value = false;
-      const files = event.dataTransfer?.files;
-      if (!files?.length) return;
-      event.preventDefault();
-      onFiles(files);
-    };
-    document.addEventListener("dragover", over);
-    document.addEventListener("dragleave", leave);
-    document.addEventListener("drop", drop);
-    return () => {
-      document.removeEventListener("dragover", over);
-      document.removeEventListener("dragleave", leave);
-      document.removeEventListener("drop", drop);
-    };
-  }, []);
-  return dragging;
 }

@@ -4,7 +4,7 @@ import { AdapterPick, ModelPick } from "./model";
 
 /** What went wrong, what to do, and the buttons that do it. */
 export function ErrorPanel({ engine }: { engine: EngineClient }) {
-  const { error, stalled, source, backend } = engine.state.value;
+  const { error, stalled, source, backend, model } = engine.state.value;
   return (
     <div role="alert" class="alerts">
       {error && (
@@ -16,8 +16,14 @@ export function ErrorPanel({ engine }: { engine: EngineClient }) {
             {error.place === "engine" && <button type="button" class="plain" onClick={() => engine.restart()}>{text.error.restart}</button>}
             {error.place === "model" && <button type="button" class="plain" onClick={() => engine.load(source, backend)}>{text.error.retry}</button>}
             {error.place === "model" && source.kind === "file" && <ModelPick engine={engine} label={text.error.file} />}
+            {error.place === "adapter" && model.phase === "none" && (
+              <>
+                <button type="button" class="plain" onClick={() => engine.load(source, backend)}>{text.error.retry}</button>
+                <button type="button" class="plain" onClick={() => engine.setAdapter({ kind: "none" })}>{text.error.noAdapter}</button>
+              </>
+            )}
             {error.place === "adapter" && <AdapterPick engine={engine} label={text.error.file} />}
-            {["engine", "model"].includes(error.place) && source.kind === "file" && (
+            {["engine", "model"].includes(error.place) && source.kind !== "preset" && (
               <button type="button" class="plain" onClick={() => engine.load({ kind: "preset", name: null }, backend)}>{text.error.preset}</button>
             )}
             {backend !== "cpu" && ["no_gpu", "gpu_failed", "out_of_memory"].includes(error.failure.code) && (

@@ -1,20 +1,27 @@
 import type { EngineClient } from "../engine";
 import { formatBytes, formatBytesOf, formatCount, formatParameters } from "../format";
-import { ownFiles, type ModelState } from "../state";
+import { hrefOf } from "../router";
+import { appliedOffer, offeredAdapters, ownFiles, sourceName, type ModelState } from "../state";
 import { text } from "../text";
 import type { BackendChoice } from "../types";
 
 const CHOICES: BackendChoice[] = ["auto", "gpu", "cpu"];
 
-export function ModelPanel({ engine }: { engine: EngineClient }) {
+/** Screens stay mounted, so that names and ids of one screen's panel must not be those of another's. */
+type Place = "judge" | "models";
+const namer = (place: Place) => (name: string) => (place === "judge" ? name : `${place}-${name}`);
+
+/** Which model, and how to get another. `onFiles`: what is done with files of the person's own; they are loaded where it is absent. */
+export function ModelPanel({ engine, place = "judge", onFiles }: { engine: EngineClient; place?: Place; onFiles?: (files: File[]) => void }) {
   const { model, presets, source, backend, forgotten } = engine.state.value;
+  const id = namer(place);
   const current = source.kind === "preset" ? (source.name ?? presets.find((preset) => preset.default)?.name ?? "") : "";
   return (
-    <section class="card model" aria-labelledby="model-heading">
+    <section class="card model" aria-labelledby={id("model-heading")}>
       <div class="card-head">
-        <h2 id="model-heading">{text.model.heading}</h2>
+        <h2 id={id("model-heading")}>{text.model.heading}</h2>
         {model.phase === "ready" && (
-          <span class="badge" data-testid="backend" data-backend={model.info.backend}>
+          <span class="badge" data-testid={id("backend")} data-backend={model.info.backend}>
             {text.model.backend[model.info.backend]}
           </span>
         )}
@@ -23,31 +30,31 @@ export function ModelPanel({ engine }: { engine: EngineClient }) {
         <label class="stacked">
           {text.model.choose}
           <select value={current} onChange={(event) => engine.load({ kind: "preset", name: event.currentTarget.value }, backend)}>
-            {source.kind === "file" && <option value="">{source.files[0].name}</option>}
+            {source.kind !== "preset" && <option value="">{sourceName(engine.state.value, source)}</option>}
             {presets.map((preset) => <option key={preset.name} value={preset.name}>{`${preset.title} (${formatBytes(preset.bytes)})`}</option>)}
           </select>
         </label>
       )}
-      <Status engine={engine} model={model} />
+      <Status engine={engine} model={model} id={id} />
       <fieldset class="choices">
         <legend>{text.model.backendLegend}</legend>
         <div class="segments">
           {CHOICES.map((choice) => (
             <label key={choice}>
-              <input type="radio" name="backend" value={choice} checked={backend === choice} onChange={() => engine.load(source, choice)} />
+              <input type="radio" name={id("backend")} value={choice} checked={backend === choice} onChange={() => engine.load(source, choice)} />
               <span>{text.model.backendChoice[choice]}</span>
             </label>
           ))}
         </div>
       </fieldset>
       <div class="file-row">
-        <ModelPick engine={engine} label={text.model.file} />
+        {onFiles ? <FilePick id={id("model-file")} label={text.model.file} multiple onFiles={onFiles} /> : <ModelPick engine={engine} label={text.model.file} />}
         <span class="hint">{text.model.fileHint}</span>
       </div>
-      {source.kind === "file" && (
+      {source.kind !== "preset" && (
         <button type="button" class="link" onClick={() => engine.load({ kind: "preset", name: null }, backend)}>{text.model.preset}</button>
       )}
-      {model.phase === "ready" && <AdapterPanel engine={engine} />}
+      {model.phase === "ready" && <AdapterPanel engine={engine} id={id} />}
       {model.phase === "ready" && (
         <details class="more">
           <summary>{text.model.more}</summary>
@@ -64,12 +71,13 @@ export function ModelPanel({ engine }: { engine: EngineClient }) {
           <button type="button" class="link" onClick={() => engine.forgetModels()}>{text.model.forget}</button>
         </details>
       )}
+      {place === "judge" && <a class="link" href={hrefOf("models")}>{text.model.moreModels}</a>}
       {forgotten !== null && <p class="hint">{text.model.forgotten(formatBytes(forgotten))}</p>}
     </section>
   );
 }
 
-function Status({ engine, model }: { engine: EngineClient; model: ModelState }) {
+function Status({ engine, model, id }: { engine: EngineClient; model: ModelState; id: (name: string) => string }) {
   switch (model.phase) {
     case "starting":
       return <p class="model-line">{text.model.starting}</p>;
@@ -84,7 +92,7 @@ function Status({ engine, model }: { engine: EngineClient; model: ModelState }) 
     }
     case "loading":
       return (
-        <div class="loading" data-testid="loading">
+        <div class="loading" data-testid={id("loading")}>
           {model.name !== "" && <p class="model-name">{model.name}</p>}
           <progress aria-label={text.model.progressLabel} max={model.total_bytes || 1} value={model.total_bytes > 0 ? model.loaded_bytes : undefined} />
           <div class="loading-line">
@@ -96,7 +104,7 @@ function Status({ engine, model }: { engine: EngineClient; model: ModelState }) 
       );
     case "ready":
       return (
-        <div class="ready" data-testid="ready">
+        <div class="ready" data-testid={id("ready")}>
           <p class="model-name">{titleOf(engine, model.info.model.name)}</p>
           <p class="model-why">{model.info.reason}</p>
           {(model.origin === "memory_quota" || model.origin === "memory_unavailable") && <p class="note">{text.model.origin[model.origin]}</p>}
@@ -106,30 +114,63 @@ function Status({ engine, model }: { engine: EngineClient; model: ModelState }) 
   }
 }
 
-/** A preset's title; a file goes by its name. */
+/** A preset's title, and a stored model's; a file goes by its name. */
 function titleOf(engine: EngineClient, name: string): string {
   const { source, presets } = engine.state.value;
+  if (source.kind === "stored") return sourceName(engine.state.value, source) || name;
   return source.kind === "preset" ? (presets.find((preset) => preset.name === name)?.title ?? name) : name;
 }
 
-/** The adapter on top of the model: which one, and how to get or lose it. */
-function AdapterPanel({ engine }: { engine: EngineClient }) {
+/** The adapter on top of the model: which one, and how to get another or none. */
+function AdapterPanel({ engine, id }: { engine: EngineClient; id: (name: string) => string }) {
   const { adapter, run } = engine.state.value;
+  const { applied, asked, changing, fetched } = adapter;
   const busy = run?.phase === "running";
+  const offered = offeredAdapters(engine.state.value);
+  const current = appliedOffer(engine.state.value);
+  const own = applied !== null && !current;
+  // What is being changed to already stands as chosen; if it fails, what is applied does again.
+  const shown = asked ? (asked.kind === "preset" ? asked.name : asked.kind) : applied === null ? "none" : (current?.name ?? "file");
   return (
-    <fieldset class="adapter" data-testid="adapter" disabled={busy || adapter.changing !== null}>
+    <fieldset class="adapter" data-testid={id("adapter")} disabled={busy || changing !== null}>
       <legend>{text.model.adapter.legend}</legend>
-      {adapter.applied !== null && (
-        <p class="adapter-name">{text.model.adapter.applied(adapter.applied.title, adapter.applied.rank)}</p>
+      {offered.length > 0 && (
+        <div class="adapter-choices">
+          {offered.map(({ name, title, description, default: isDefault }) => (
+            <div key={name} class="adapter-choice">
+              <label>
+                <input type="radio" name={id("adapter")} value={name} checked={shown === name} aria-describedby={id(`adapter-${name}`)}
+                  onChange={() => engine.setAdapter({ kind: "preset", name })} />
+                {isDefault ? text.model.adapter.default(title) : title}
+              </label>
+              <p class="hint" id={id(`adapter-${name}`)}>{description}</p>
+            </div>
+          ))}
+          <div class="adapter-choice">
+            <label>
+              <input type="radio" name={id("adapter")} value="none" checked={shown === "none"} aria-describedby={id("adapter-none")}
+                onChange={() => engine.setAdapter({ kind: "none" })} />
+              {text.model.adapter.none}
+            </label>
+            <p class="hint" id={id("adapter-none")}>{text.model.adapter.noneHint}</p>
+          </div>
+        </div>
       )}
+      {own && <p class="adapter-name">{text.model.adapter.applied(applied.title, applied.rank)}</p>}
       <div class="file-row">
-        <AdapterPick engine={engine} label={text.model.adapter.pick} />
-        {adapter.applied !== null && (
-          <button type="button" class="link" onClick={() => engine.setAdapter(null)}>{text.model.adapter.remove}</button>
+        <AdapterPick engine={engine} label={offered.length > 0 ? text.model.adapter.own : text.model.adapter.pick} />
+        {own && (
+          <button type="button" class="link" onClick={() => engine.setAdapter({ kind: "none" })}>{text.model.adapter.remove}</button>
         )}
       </div>
+      {fetched && changing !== null && (
+        <>
+          <progress aria-label={text.model.adapter.progressLabel} max={fetched.total_bytes} value={fetched.loaded_bytes} />
+          <p class="hint figures">{formatBytesOf(fetched.loaded_bytes, fetched.total_bytes)}</p>
+        </>
+      )}
       <p class="hint">
-        {adapter.changing !== null ? text.model.adapter.changing(adapter.changing) : busy ? text.model.adapter.busy : text.model.adapter.hint}
+        {changing !== null ? text.model.adapter.changing(changing) : busy ? text.model.adapter.busy : offered.length > 0 ? text.model.adapter.ownHint : text.model.adapter.hint}
       </p>
     </fieldset>
   );
@@ -145,11 +186,11 @@ export function ModelPick({ engine, label }: { engine: EngineClient; label: stri
 }
 
 export function AdapterPick({ engine, label }: { engine: EngineClient; label: string }) {
-  return <FilePick id="adapter-file" label={label} onFiles={([file]) => file && engine.setAdapter(file)} />;
+  return <FilePick id="adapter-file" label={label} onFiles={([file]) => file && engine.setAdapter({ kind: "file", file })} />;
 }
 
 /** A file input that looks like a button; the input itself stays in the tab order. */
-function FilePick({ id, label, multiple = false, onFiles }: {
+export function FilePick({ id, label, multiple = false, onFiles }: {
   /** For tests: several of a kind can be on the page, so it is no `id`. */
   id: string;
   label: string;

@@ -2,7 +2,16 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Chart } from "chart.js";
 import { wrapLabel, type Radar } from "../radar";
 
-type RadarFigures = Extract<Radar, { kind: "chart" }>;
+/** One chart's axes; one line, or several of a name each on the same axes. */
+export type RadarFigures = Omit<Extract<Radar, { kind: "chart" }>, "kind"> & { lines?: { name: string; values: (number | null)[] }[] };
+
+/** How the lines are told apart: by dashes and by the shape of their points, beside their colour. */
+export const LINES = [
+  { colour: "--accent", dash: [], point: "circle" },
+  { colour: "--warm", dash: [7, 4], point: "rect" },
+  { colour: "--bad", dash: [2, 3], point: "triangle" },
+  { colour: "--ink", dash: [10, 3, 2, 3], point: "crossRot" },
+] as const;
 
 /** Fetched with the page and not with the first result: whoever watches the network sees nothing when they judge. */
 const library = import("chart.js");
@@ -15,7 +24,7 @@ async function makeChart(canvas: HTMLCanvasElement): Promise<Chart<"radar", (num
   Chart.register(RadarController, RadialLinearScale, PointElement, LineElement, Filler);
   return new Chart<"radar", (number | null)[], string[]>(canvas, {
     type: "radar",
-    data: { labels: [], datasets: [{ data: [], fill: true, spanGaps: false, borderWidth: 2, pointRadius: 3.5 }] },
+    data: { labels: [], datasets: [] },
     options: { animation: false, responsive: true, maintainAspectRatio: false, events: [] },
   });
 }
@@ -41,7 +50,7 @@ export function RadarChart({ radar }: { radar: RadarFigures }) {
 
   useEffect(() => {
     void chart.current?.then((drawn) => draw(drawn, radar));
-  }, [radar.values.join(), radar.labels.join(), radar.min, radar.max]);
+  }, [radar.values.join(), radar.lines?.map(({ name, values }) => `${name} ${values.join()}`).join(";"), radar.labels.join(), radar.min, radar.max]);
 
   return <div class="canvas-box"><canvas ref={canvas} /></div>;
 }
@@ -54,11 +63,15 @@ function draw(chart: Chart<"radar", (number | null)[], string[]>, radar: RadarFi
   const narrow = chart.width < 380;
   const family = getComputedStyle(document.body).fontFamily;
   chart.data.labels = radar.labels.map((label) => wrapLabel(label));
-  const [set] = chart.data.datasets;
-  set!.data = radar.values;
-  set!.borderColor = colour("--accent");
-  set!.backgroundColor = colour("--accent-wash");
-  set!.pointBackgroundColor = colour("--accent");
+  const lines = radar.lines ?? [{ name: "", values: radar.values }];
+  chart.data.datasets = lines.map(({ name, values }, i) => {
+    const line = LINES[i % LINES.length]!;
+    return {
+      label: name, data: values, spanGaps: false, borderWidth: 2, fill: lines.length === 1, backgroundColor: colour("--accent-wash"),
+      borderColor: colour(line.colour), borderDash: [...line.dash],
+      pointStyle: line.point, pointRadius: lines.length === 1 ? 3.5 : 5, pointBackgroundColor: colour(line.colour), pointBorderColor: colour(line.colour), pointBorderWidth: 2,
+    };
+  });
   chart.options.scales = {
     r: {
       min: radar.min,

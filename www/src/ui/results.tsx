@@ -1,22 +1,32 @@
-import { useSignal } from "@preact/signals";
+import { useComputed, useSignal, type ReadonlySignal } from "@preact/signals";
 import { Fragment } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { EngineClient } from "../engine";
 import { formatCount, formatDuration, formatPercent, formatScore, recordName } from "../format";
 import { isHard } from "../asks";
+import { middleOf, type Interval } from "../interval";
+import { LeaveOut } from "../leave-out";
 import { announcement } from "../live";
 import { radarOf } from "../radar";
 import { saveText } from "../save";
 import { standingOf } from "../standing";
 import type { Row, Run } from "../state";
 import { text } from "../text";
-import type { JudgeRecord, OptionProbability, Rubric } from "../types";
+import type { JudgeRecord, JudgeRequest, OptionProbability, Rubric } from "../types";
 import { Comparison, HardQuestions } from "./alternatives";
 import { Findings } from "./findings";
 import { RadarChart } from "./radar-chart";
+import { Sentences } from "./sentences";
+import { Summary } from "./summary";
 
-export function Results({ engine }: { engine: EngineClient }) {
-  const { run } = engine.state.value;
+interface Props {
+  engine: EngineClient;
+  /** What was asked for in the run that is shown, where it is known: questions about its sentences are of these texts. */
+  asked: ReadonlySignal<JudgeRequest | null>;
+}
+
+export function Results({ engine, asked }: Props) {
+  const run = useShown(engine);
   const section = useRef<HTMLElement>(null);
   // Whoever pressed Judge wants to see scores; progress and Cancel stay in view at the bottom of the window.
   useEffect(() => {
@@ -28,10 +38,22 @@ export function Results({ engine }: { engine: EngineClient }) {
         <h2 id="results-heading">{text.results.heading}</h2>
         {run && <Standing run={run} />}
       </div>
-      {run ? <RunResults engine={engine} run={run} key={run.run_id} /> : <Idle />}
+      {run ? <RunResults engine={engine} run={run} asked={asked.value} key={run.run_id} /> : <Idle />}
       <p class="honest"><strong>{text.results.weak}</strong> {text.results.weakMore}</p>
     </section>
   );
+}
+
+/** The run, as the same value while only its count of tokens goes on: that happens many times a second and is shown elsewhere. */
+function useShown(engine: EngineClient): Run | null {
+  const last = useRef<Run | null>(null);
+  return useComputed(() => {
+    const { run } = engine.state.value;
+    const before = last.current;
+    const same = run !== null && before !== null && (Object.keys(run) as (keyof Run)[]).every((key) => key === "done_tokens" || key === "total_tokens" || run[key] === before[key]);
+    if (!same) last.current = run;
+    return last.current;
+  }).value;
 }
 
 /** Before the first run: an empty profile instead of an empty space. */
@@ -54,7 +76,9 @@ function Standing({ run }: { run: Run }) {
   return <span class="standing" data-testid="standing" data-phase={run.phase}>{standingOf(run)}</span>;
 }
 
-function RunResults({ engine, run }: { engine: EngineClient; run: Run }) {
+function RunResults({ engine, run, asked }: { engine: EngineClient; run: Run; asked: JudgeRequest | null }) {
+  const evidence = useMemo(() => (asked ? new LeaveOut(engine, asked) : null), [asked]);
+  useEffect(() => () => evidence?.end(), [evidence]);
   const radar = radarOf(run.rows);
   const list = run.items.filter(({ item }) => !isHard(item));
   const questions = run.items.filter(({ item }) => isHard(item));
@@ -66,10 +90,11 @@ function RunResults({ engine, run }: { engine: EngineClient; run: Run }) {
         </p>
       ))}
       {run.record?.notices.map((notice) => <p class="note" key={notice} data-testid="notice">{notice}</p>)}
+      <Summary run={run} />
       <Comparison run={run} questions={questions} />
       {run.rows.length > 0 && (
         <div class={radar.kind === "chart" ? "profile" : "profile lone"}>
-          <Table groups={groupRows(run.rows)} phase={run.phase} caption={text.results.caption} heading={text.results.skill} testid="scores" />
+          <Table groups={groupRows(run.rows)} run={run} engine={engine} evidence={evidence} caption={text.results.caption} heading={text.results.skill} testid="scores" />
           {radar.kind === "chart"
             ? <figure class="radar" aria-hidden="true"><RadarChart radar={radar} /><figcaption>{text.results.radarNote}</figcaption></figure>
             : <p class="hint no-radar" data-testid="no-radar">{text.results.noRadar[radar.why]}</p>}
@@ -87,7 +112,7 @@ function RunResults({ engine, run }: { engine: EngineClient; run: Run }) {
       {run.overall && (
         <section class="part" aria-labelledby="overall-heading" data-testid="overall">
           <h3 id="overall-heading">{text.overall.heading}</h3>
-          <Table groups={[{ title: null, rows: [run.overall] }]} phase={run.phase} caption={text.overall.caption} heading={text.overall.rubric} testid="overall-score" />
+          <Table groups={[{ title: null, rows: [run.overall] }]} run={run} engine={engine} evidence={evidence} caption={text.overall.caption} heading={text.overall.rubric} testid="overall-score" />
         </section>
       )}
       {run.record && <RecordBar record={run.record} />}
@@ -95,21 +120,28 @@ function RunResults({ engine, run }: { engine: EngineClient; run: Run }) {
   );
 }
 
-function Table({ groups, phase, caption, heading, testid }: {
+interface Context {
+  engine: EngineClient;
+  run: Run;
+  evidence: LeaveOut | null;
+}
+
+function Table({ groups, caption, heading, testid, ...context }: Context & {
   groups: { title: string | null; rows: Row[] }[];
-  phase: Run["phase"];
   caption: string;
   heading: string;
   testid: string;
 }) {
+  const all = groups.flatMap(({ rows }) => rows);
+  const byWriting = context.run.writing !== null || all.some(({ verdict }) => verdict?.written !== undefined);
   return (
-    <table class="scores" data-testid={testid} aria-busy={phase === "running"}>
+    <table class={byWriting ? "scores by-writing" : "scores"} data-testid={testid} aria-busy={context.run.phase === "running"}>
       <caption class="unseen">{caption}</caption>
       <thead>
         <tr>
           <th scope="col">{heading}</th>
-          <th scope="col" class="num">{text.results.score}</th>
-          <th scope="col">{text.results.distribution}</th>
+          <th scope="col" class="num">{text.results.score} {!byWriting && <span class="middle head">{text.results.middle}</span>}</th>
+          <th scope="col">{byWriting ? text.results.written : text.results.distribution}</th>
         </tr>
       </thead>
       {groups.map((group) => (
@@ -119,18 +151,23 @@ function Table({ groups, phase, caption, heading, testid }: {
               <th scope="rowgroup" colSpan={3}>{group.title}</th>
             </tr>
           )}
-          {group.rows.map((row) => <ScoreRow key={row.rubric.id} row={row} phase={phase} />)}
+          {group.rows.map((row) => <ScoreRow key={row.rubric.id} row={row} {...context} />)}
         </tbody>
       ))}
     </table>
   );
 }
 
-function ScoreRow({ row, phase }: { row: Row; phase: Run["phase"] }) {
+function ScoreRow({ row, engine, run, evidence }: Context & { row: Row }) {
   const open = useSignal(false);
   const { rubric } = row;
+  const { phase } = run;
   const verdict = row.verdict?.verdict ?? null;
   const score = verdict?.kind === "scored" ? formatScore(verdict.expected) : null;
+  const byWriting = verdict?.kind === "scored" && verdict.method === "written";
+  // Of what a judge wrote, all is on one level; that says nothing of how sure it was.
+  const middle = verdict?.kind === "scored" && !byWriting ? middleOf(verdict.distribution) : null;
+  const writing = run.writing?.rubric_id === rubric.id ? run.writing.text : null;
   const id = `details-${rubric.id.replace(/[^\w-]/g, "_")}`;
   return (
     <Fragment>
@@ -147,13 +184,23 @@ function ScoreRow({ row, phase }: { row: Row; phase: Run["phase"] }) {
         </th>
         {score !== null && verdict?.kind === "scored" ? (
           <>
-            <td class="num"><span class="score">{score}</span> <span class="of">{text.results.of(String(verdict.max))}</span></td>
-            <td><Distribution options={verdict.distribution} /></td>
+            <td class="num">
+              <span class="score">{score}</span> <span class="of">{text.results.of(String(verdict.max))}</span>
+              {middle && (
+                <span class="middle" data-testid="middle">
+                  <span aria-hidden="true">{text.results.middleShort(String(middle.low), String(middle.high))}</span>
+                  <span class="unseen">{text.results.middleSaid(String(middle.low), String(middle.high))}</span>
+                </span>
+              )}
+            </td>
+            <td>{byWriting ? <Written text={row.verdict?.written} /> : <Distribution options={verdict.distribution} middle={middle} />}</td>
           </>
         ) : (
           <td class="no-score" colSpan={2}>
             {verdict?.kind === "unscored" ? (
-              <><strong>{verdict.code === "not_applicable" ? text.results.notApplicable : text.results.unscored}.</strong> {verdict.message}</>
+              <><strong>{verdict.code === "not_applicable" ? text.results.notApplicable : text.results.unscored}.</strong> {verdict.message} <Written text={row.verdict?.written} /></>
+            ) : writing !== null && phase === "running" ? (
+              <Written text={writing} running />
             ) : phase === "running" ? (
               <span class="waiting">{text.results.waiting}</span>
             ) : (
@@ -176,14 +223,24 @@ function ScoreRow({ row, phase }: { row: Row; phase: Run["phase"] }) {
                       {verdict.distribution.map((option) => (
                         <li key={option.label}>
                           <span class="level-label">{option.label}</span>
-                          <span class="figures">{formatPercent(option.probability)}</span>
+                          {!byWriting && <span class="figures">{formatPercent(option.probability)}</span>}
                           <span dir="auto">{describe(rubric, option.label)}</span>
                         </li>
                       ))}
                     </ul>
                   </dd>
-                  <dt>{text.results.mass}</dt>
-                  <dd>{text.results.massOf(formatPercent(verdict.mass))}</dd>
+                  {middle && (
+                    <>
+                      <dt>{text.results.middleTerm}</dt>
+                      <dd>{text.results.middleOf(String(middle.low), String(middle.high))}</dd>
+                    </>
+                  )}
+                  {!byWriting && (
+                    <>
+                      <dt>{text.results.mass}</dt>
+                      <dd>{text.results.massOf(formatPercent(verdict.mass))}</dd>
+                    </>
+                  )}
                   {verdict.not_applicable !== undefined && (
                     <>
                       <dt>{text.results.naShare}</dt>
@@ -201,6 +258,7 @@ function ScoreRow({ row, phase }: { row: Row; phase: Run["phase"] }) {
                 </>
               )}
             </dl>
+            {open.value && evidence && verdict.kind === "scored" && <Sentences engine={engine} run={run} rubric={rubric} evidence={evidence} />}
           </td>
         </tr>
       )}
@@ -208,13 +266,20 @@ function ScoreRow({ row, phase }: { row: Row; phase: Run["phase"] }) {
   );
 }
 
+/** What a judge wrote, as it wrote it: text of a model's, and whatever it quotes. */
+export function Written({ text: written, running = false }: { text: string | undefined; running?: boolean }) {
+  if (written === undefined || written.trim() === "") return null;
+  return <blockquote class="written" dir="auto" data-testid="written" aria-label={running ? text.results.writing : text.results.written}>{written.trim()}</blockquote>;
+}
+
 /** Small columns, one per level; the text beside each is what a screen reader says. */
-export function Distribution({ options }: { options: OptionProbability[] }) {
+export function Distribution({ options, middle = null }: { options: OptionProbability[]; middle?: Interval | null }) {
+  const within = ({ value }: OptionProbability) => middle !== null && value >= middle.low && value <= middle.high;
   const most = Math.max(...options.map((option) => option.probability));
   return (
     <ul class="dist">
       {options.map((option) => (
-        <li key={option.label} class={option.probability === most ? "top" : ""} title={text.results.level(option.label, formatPercent(option.probability))}>
+        <li key={option.label} class={`${option.probability === most ? "top" : ""}${within(option) ? " mid" : ""}`} title={text.results.level(option.label, formatPercent(option.probability))}>
           <span class="unseen">{text.results.level(option.label, formatPercent(option.probability))}</span>
           <span class="bar" aria-hidden="true"><span style={{ height: `${(option.probability * 100).toFixed(1)}%` }} /></span>
           <span class="tick" aria-hidden="true">{option.label}</span>
@@ -253,7 +318,7 @@ function RecordBar({ record }: { record: JudgeRecord }) {
           <button type="button" class="plain" onClick={download}>{text.results.download}</button>
           {told.value !== "" && <span class="hint">{told.value}</span>}
         </div>
-        <p class="hint" data-testid="record-note">{record.checklist ? text.results.recordQuotes : text.results.recordNote}</p>
+        <p class="hint" data-testid="record-note">{record.form ? text.results.recordWritten : record.checklist ? text.results.recordQuotes : text.results.recordNote}</p>
       </div>
     </div>
   );

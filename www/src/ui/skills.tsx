@@ -2,10 +2,12 @@ import { useSignal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import type { EngineClient } from "../engine";
 import { lineOf } from "../format";
+import { withOwn, type Ticked } from "../own-rubrics";
 import type { Reading } from "../reading";
 import { text } from "../text";
 import type { Rubric } from "../types";
 import type { Failure } from "../worker/protocol";
+import { OwnRubrics } from "./own-rubrics";
 
 /** Which skills are judged: all of them, those that the annotation names, or those that a person ticked. */
 export type Scope = "all" | "needed" | "own";
@@ -16,6 +18,8 @@ interface Props {
   custom: Signal<Rubric[]>;
   off: Signal<ReadonlySet<string>>;
   scope: Signal<Scope>;
+  /** Files of the library; what they hold is asked whichever skills are. */
+  ticked: Signal<Ticked>;
   chosen: ReadonlySignal<Rubric[]>;
 }
 
@@ -23,10 +27,12 @@ const SCOPES: Scope[] = ["all", "needed", "own"];
 
 const ABILITIES = Object.keys(text.skills.ability) as (keyof typeof text.skills.ability)[];
 
-export function SkillsPanel({ engine, reading, custom, off, scope, chosen }: Props) {
+export function SkillsPanel({ engine, reading, custom, off, scope, ticked, chosen }: Props) {
   const { builtin, overall } = engine.state.value;
   const all = [...builtin, ...custom.value];
   const on = new Set(chosen.value.map((rubric) => rubric.id));
+  const known = new Set(all.map((rubric) => rubric.id));
+  const shelved = chosen.value.filter((rubric) => !known.has(rubric.id)).length;
   const isOff = new Set(all.map((rubric) => rubric.id).filter((id) => !on.has(id)));
   // Whoever ticks begins with what is ticked now.
   const set = (ids: string[], to: boolean) => {
@@ -46,10 +52,13 @@ export function SkillsPanel({ engine, reading, custom, off, scope, chosen }: Pro
     <section class="card skills" aria-labelledby="skills-heading">
       <div class="card-head">
         <h2 id="skills-heading">{text.skills.heading}</h2>
-        <span class="count">{text.skills.chosen(on.size, all.length)}</span>
+        <span class="count">{text.skills.chosen(on.size, all.length + shelved)}</span>
         <span class="spread">
           <button type="button" class="link" onClick={() => set(all.map((rubric) => rubric.id), true)}>{text.skills.all}</button>
-          <button type="button" class="link" onClick={() => set(all.map((rubric) => rubric.id), false)}>{text.skills.noneOf}</button>
+          <button type="button" class="link" onClick={() => {
+            ticked.value = {};
+            set(all.map((rubric) => rubric.id), false);
+          }}>{text.skills.noneOf}</button>
         </span>
       </div>
       <fieldset class="choices">
@@ -72,6 +81,7 @@ export function SkillsPanel({ engine, reading, custom, off, scope, chosen }: Pro
           <Group title={text.skills.custom} rubrics={custom.value} off={isOff} set={set}
             onRemove={(id) => (custom.value = custom.value.filter((rubric) => rubric.id !== id))} />
         )}
+        <OwnRubrics engine={engine} id="judge-own" ticked={ticked.value} onChange={(next) => (ticked.value = next)} />
       </div>
       <CustomRubric engine={engine} custom={custom} taken={overall ? [...builtin, overall] : builtin} />
     </section>
@@ -135,11 +145,8 @@ function CustomRubric({ engine, custom, taken }: { engine: EngineClient; custom:
     }
     try {
       const read = await engine.call("read_rubrics", { text: source, name: name.current }).answer;
-      // A rubric with a known id replaces that rubric, so that ids stay unique in a record; built-in skills stay.
-      const builtinIds = new Set(taken.map((rubric) => rubric.id));
-      const fresh = read.map((rubric) => (builtinIds.has(rubric.id) ? { ...rubric, id: `custom_${rubric.id}` } : rubric));
-      const ids = new Set(fresh.map((rubric) => rubric.id));
-      custom.value = [...custom.value.filter((rubric) => !ids.has(rubric.id)), ...fresh];
+      const { own, fresh } = withOwn(custom.value, read, taken);
+      custom.value = own;
       outcome.value = { kind: "added", names: fresh.map((rubric) => rubric.name).join(", ") };
       area.current!.value = "";
       name.current = text.skills.pastedName;

@@ -1,13 +1,13 @@
 /**
- * Models on their way from the page's own server into this browser's storage.
+ * Models on their way from a server into this browser's storage, and what lies there.
  *
  * Invariants: the final name exists only after size and SHA-256 were right; a download that was interrupted
  * is continued from what is there; only the tab that holds the model's lock writes (P33, P34, P41).
  */
 import { text } from "../text";
 import { RetortError, isQuota } from "./failure";
-import { FOLDER, cacheNames, markerMatches, rangeStart, type CacheNames, type Marker } from "./names";
-import type { LoadStage, Origin, Preset } from "./protocol";
+import { FOLDER, cacheNames, markerMatches, partOf, rangeStart, readMarker, type About, type CacheNames, type Marker, type Profile } from "./names";
+import type { LoadStage, Origin, StoredFile, Wanted } from "./protocol";
 import { BlobSource, HandleSource, type OwnedSource } from "./sources";
 
 export interface Stored {
@@ -22,9 +22,16 @@ export interface Hash {
 }
 
 export interface StoreOptions {
-  /** Absolute address of the model on the page's own origin. */
+  /** Absolute address. */
   url: string;
-  preset: Preset;
+  preset: Wanted;
+  kind: About["kind"];
+  /** How the model wants to be asked, as far as whoever offers it says so. */
+  profile?: Profile;
+  /** Where it comes from, in words for people; the address where it is absent. */
+  source?: string;
+  /** Whether a file is kept in memory where it cannot be stored; otherwise that is an error. */
+  in_memory: boolean;
   signal: AbortSignal;
   new_hash: () => Hash;
   on_progress: (stage: LoadStage, loaded_bytes: number, total_bytes: number) => void;
@@ -38,19 +45,94 @@ const FLUSH_EVERY = 16 << 20;
 /** How often a broken connection is taken up again before the person is asked. */
 const ATTEMPTS = 4;
 
-/** Opens the preset's model: from storage if it is there, else by downloading it. */
+/** Opens an offered file, a model or an adapter: from storage if it is there, else by downloading it. */
 export async function openPreset(options: StoreOptions): Promise<Stored> {
   const names = cacheNames(options.preset.sha256);
   const folder = await openFolder();
-  const cached = folder && (await openCommitted(folder, names, options.preset));
+  // Without the lock nothing may be removed: what looks broken may be what another tab is committing.
+  const cached = folder && (await openCommitted(folder, names, options, { mend: false }));
   if (cached) return { source: cached, origin: "cached" };
   return withLock(`retort-download-${options.preset.sha256}`, options, async () => {
     if (!folder) return downloadToMemory(options);
     // Another tab may have finished the download while this one waited.
-    const finished = await openCommitted(folder, names, options.preset);
+    const finished = await openCommitted(folder, names, options, { mend: true });
     if (finished) return { source: finished, origin: "cached" };
     return downloadToFolder(folder, names, options);
   });
+}
+
+/** Opens a file that lies in storage, whoever put it there. Throws where it is missing or no longer what was verified. */
+export async function openStored(
+  sha256: string,
+  options: Pick<StoreOptions, "new_hash" | "signal" | "on_progress">,
+): Promise<{ source: OwnedSource; marker: Marker }> {
+  const names = cacheNames(sha256);
+  const folder = await openFolder();
+  const marker = folder && (await readMarkerOf(folder, names));
+  if (!folder || !marker) throw new RetortError("not_stored", text.failure.notStored);
+  const source = await openCommitted(folder, names, { ...options, preset: marker }, { mend: false });
+  if (!source) throw new RetortError("stored_changed", text.failure.storedChanged(marker.title ?? marker.name ?? sha256.slice(0, 12)));
+  return { source, marker };
+}
+
+/** What lies in storage, finished or not, newest first. */
+export async function listStored(): Promise<StoredFile[]> {
+  const folder = await openFolder();
+  if (!folder) return [];
+  const names: string[] = [];
+  for await (const name of folder.keys()) names.push(name);
+  const found: StoredFile[] = [];
+  for (const name of names) {
+    const entry = partOf(name);
+    if (!entry || entry.part === "marker") continue;
+    try {
+      const { size } = await (await folder.getFileHandle(name)).getFile();
+      const marker = entry.part === "file" ? await readMarkerOf(folder, cacheNames(entry.sha256)) : null;
+      found.push({
+        sha256: entry.sha256, bytes: size, finished: marker !== null && marker.bytes === size,
+        name: marker?.name ?? "", title: marker?.title ?? "", source: marker?.source ?? "", licence: marker?.licence ?? "",
+        at: marker?.at ?? null, kind: marker?.kind ?? null, profile: marker?.profile ?? null,
+      });
+    } catch {
+      // Gone meanwhile: another tab deleted or committed it.
+    }
+  }
+  return found.sort((a, b) => (b.at ?? 0) - (a.at ?? 0) || a.sha256.localeCompare(b.sha256));
+}
+
+/** Deletes one stored file with all that belongs to it; returns how many bytes that freed. */
+export async function deleteStored(sha256: string): Promise<number> {
+  const folder = await openFolder();
+  if (!folder) return 0;
+  const { file, partial, marker } = cacheNames(sha256);
+  let freed = 0;
+  // The marker last: where the file is in use, it must keep what vouches for it.
+  for (const name of [file, partial, marker]) {
+    try {
+      const size = (await (await folder.getFileHandle(name)).getFile()).size;
+      await folder.removeEntry(name);
+      freed += size;
+    } catch (thrown) {
+      if (thrown instanceof DOMException && thrown.name === "NotFoundError") continue;
+      throw new RetortError("file_in_use", text.failure.inUse);
+    }
+  }
+  return freed;
+}
+
+async function readMarkerOf(folder: FileSystemDirectoryHandle, names: CacheNames): Promise<Marker | null> {
+  try {
+    return readMarker(await (await (await folder.getFileHandle(names.marker)).getFile()).text());
+  } catch {
+    return null;
+  }
+}
+
+/** Deletes the stored file of this hash, whose content turned out to be another. */
+export async function discard(sha256: string): Promise<void> {
+  const folder = await openFolder();
+  const { file, marker } = cacheNames(sha256);
+  for (const name of folder ? [marker, file] : []) await remove(folder!, name);
 }
 
 /** Deletes every stored model; returns how many bytes that freed. Files that another tab reads are left. */
@@ -100,27 +182,54 @@ async function withLock<T>(name: string, options: StoreOptions, work: () => Prom
   return (await navigator.locks.request(name, { signal: options.signal }, work)) as T;
 }
 
-/** The committed file, if it is there, has the right size and was verified; anything else is removed. */
+/**
+ * The committed file, if it is there, has the right size and was verified; `mend`: anything else is removed. A file that was
+ * written to since it was verified is verified again.
+ */
 async function openCommitted(
   folder: FileSystemDirectoryHandle,
   names: CacheNames,
-  preset: Preset,
+  options: Pick<StoreOptions, "new_hash" | "signal" | "on_progress"> & { preset: Pick<Wanted, "bytes" | "sha256"> },
+  { mend }: { mend: boolean },
 ): Promise<OwnedSource | null> {
+  const { preset } = options;
   let handle: FileSystemFileHandle;
+  let file: File;
   let text: string;
   try {
     handle = await folder.getFileHandle(names.file);
+    file = await handle.getFile();
     text = await (await (await folder.getFileHandle(names.marker)).getFile()).text();
   } catch {
     return null;
   }
-  const file = await handle.getFile();
-  if (file.size !== preset.bytes || !markerMatches(text, preset.bytes, preset.sha256)) {
-    await remove(folder, names.marker);
-    await remove(folder, names.file);
+  const modified = readMarker(text)?.modified;
+  const good =
+    file.size === preset.bytes &&
+    markerMatches(text, preset.bytes, preset.sha256) &&
+    (modified === undefined || modified === file.lastModified || hashOf(file, options) === preset.sha256);
+  if (!good) {
+    if (mend) {
+      await remove(folder, names.marker);
+      await remove(folder, names.file);
+    }
     return null;
   }
   return openForReading(handle, file);
+}
+
+function hashOf(file: File, { new_hash, signal, on_progress }: Pick<StoreOptions, "new_hash" | "signal" | "on_progress">): string {
+  const source = new BlobSource(file);
+  const hash = new_hash();
+  const piece = new Uint8Array(STEP);
+  for (let at = 0; at < file.size; at += STEP) {
+    signal.throwIfAborted();
+    const part = piece.subarray(0, Math.min(STEP, file.size - at));
+    source.read(at, part);
+    hash.update(part);
+    on_progress("hashing", at + part.byteLength, file.size);
+  }
+  return hash.finish_hex();
 }
 
 /** Prefers a handle that several tabs can hold; where there is none, the File is read in place. */
@@ -198,6 +307,7 @@ class MemorySink implements Sink {
 }
 
 async function downloadToMemory(options: StoreOptions): Promise<Stored> {
+  if (!options.in_memory) throw new RetortError("no_storage", text.failure.noStorage);
   const sink = new MemorySink();
   await fill(sink, options, null);
   return { source: new BlobSource(sink.blob()), origin: "memory_unavailable" };
@@ -220,7 +330,7 @@ async function downloadToFolder(
   let overflowed = false;
   try {
     // When storage is full, what is already there moves to memory and the same download goes on there.
-    await fill(new FileSink(handle), options, (sink, rest) => {
+    await fill(new FileSink(handle), options, !options.in_memory ? null : (sink, rest) => {
       const had = sink.size;
       copy(handle, had, (bytes) => memory.append(bytes));
       memory.append(rest);
@@ -238,7 +348,7 @@ async function downloadToFolder(
     await remove(folder, names.partial);
     return { source: new BlobSource(memory.blob()), origin: "memory_quota" };
   }
-  const committed = await commit(folder, names, partial, options.preset);
+  const committed = await commit(folder, names, partial, options);
   return { source: await openForReading(committed, await committed.getFile()), origin: "stored" };
 }
 
@@ -269,7 +379,9 @@ async function fill(
     const before = sink.size;
     try {
       const response = await request(options.url, sink.size, signal);
-      if (response.status === 206 && rangeStart(response.headers.get("content-range")) !== sink.size) {
+      // Another origin may keep this header from scripts; then the hash of the whole has to tell.
+      const range = response.headers.get("content-range");
+      if (response.status === 206 && !(range === null && response.type === "cors") && rangeStart(range) !== sink.size) {
         throw new RetortError("bad_server", text.failure.wrongRange);
       }
       if (response.status === 200 || response.status === 416) {
@@ -304,6 +416,7 @@ async function fill(
     } catch (thrown) {
       signal.throwIfAborted();
       if (thrown instanceof RetortError) throw thrown;
+      if (isQuota(thrown)) throw new RetortError("storage_full", text.failure.storageFull(sink.size, preset.bytes));
       // Attempts are counted only while nothing arrives, so that a slow but working line is never given up.
       failures = sink.size > before ? 0 : failures + 1;
       if (failures >= ATTEMPTS) {
@@ -330,11 +443,15 @@ async function fill(
 async function request(url: string, from: number, signal: AbortSignal): Promise<Response> {
   const response = await fetch(url, {
     signal,
+    // Another origin learns no more than which file is wanted.
+    credentials: "same-origin",
+    referrerPolicy: "no-referrer",
     // The private file system is the cache; a second copy in the HTTP cache would only take space.
     cache: "no-store",
     ...(from > 0 ? { headers: { range: `bytes=${from}-` } } : {}),
   });
   if (response.status === 404) throw new RetortError("model_missing", text.failure.missing(new URL(url).pathname));
+  if (response.status === 401 || response.status === 403) throw new RetortError("gated", text.failure.gated(new URL(url).pathname));
   if (![200, 206, 416].includes(response.status)) throw new Error(text.failure.answered(response.status));
   return response;
 }
@@ -344,7 +461,7 @@ async function commit(
   folder: FileSystemDirectoryHandle,
   names: CacheNames,
   partial: FileSystemFileHandle,
-  preset: Preset,
+  { preset, kind, profile, source, url }: StoreOptions,
 ): Promise<FileSystemFileHandle> {
   await remove(folder, names.marker);
   await remove(folder, names.file);
@@ -366,7 +483,12 @@ async function commit(
     }
     await remove(folder, names.partial);
   }
-  const marker: Marker = { bytes: preset.bytes, sha256: preset.sha256 };
+  const { lastModified } = await (await folder.getFileHandle(names.file)).getFile();
+  const { bytes, sha256, name, title, licence } = preset;
+  const marker: Marker = {
+    bytes, sha256, name, title, licence, kind, source: source ?? new URL(url).pathname, at: Date.now(), modified: lastModified,
+    ...(profile !== undefined && { profile }),
+  };
   const handle = await (await folder.getFileHandle(names.marker, { create: true })).createSyncAccessHandle();
   try {
     handle.truncate(0);

@@ -1,12 +1,13 @@
 //! From an example to rows of the training file, by the formatter that judging uses.
 
-use retort_judge::{Inquiry, InquiryPlan, Question, Wording};
+use retort_judge::{Aim, Field, Inquiry, InquiryPlan, Question, TextRole, Wording};
 use retort_lm::{Exchange, LmError, Segment, Segments, TextModel, Turn};
 use retort_rubric::Rubric;
 use serde::Serialize;
 
-use super::Pairs;
-use crate::pair::{Pair, PairRubrics, Ways, inquiry};
+use super::variant::{Asked, Varied};
+use super::{Pairs, TaskReport};
+use crate::pair::{Pair, PairRubrics, Ways, fields, inquiry};
 use crate::{Ask, Example, Kind, Part, Target, Task};
 
 /// A piece of text as it is written: `["t", …]` of ours, with special tokens, or `["u", …]` of people, without.
@@ -22,6 +23,9 @@ pub(super) struct Row {
     part: Part,
     kind: RowKind,
     wording: Wording,
+    /// The rubric, where it asks by another than the task's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asked: Option<String>,
     /// Of pairs: whether the response that the file has first comes first (`ab`) or second (`ba`).
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<&'static str>,
@@ -35,6 +39,9 @@ pub(super) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<String>,
     options: Vec<Vec<String>>,
+    /// Of pairs that are judged by a scale: what each option is worth, and nothing for "does not apply".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<Option<f64>>>,
     target: Vec<f64>,
     weight: f64,
     /// Tokens of the prompt, or of both prompts together.
@@ -74,6 +81,17 @@ pub(super) struct Setting<'a> {
     pub(super) part: Part,
     pub(super) weight: f64,
     pub(super) task: &'a str,
+    /// What is asked in place of the task's question.
+    pub(super) instead: Option<Instead>,
+}
+
+/// A question about the response in place of the task's.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Instead {
+    /// A rubric that the task's label says something about.
+    Rubric(&'static Rubric),
+    /// A rubric that does not apply.
+    NotApplicable(&'static Rubric),
 }
 
 /// The rows of an example.
@@ -82,6 +100,8 @@ pub(super) struct Rows {
     pub(super) rows: Vec<(&'static str, Row)>,
     /// Whether a text was cut.
     pub(super) truncated: bool,
+    /// What kind of variant they are of.
+    pub(super) variant: Option<&'static str>,
 }
 
 impl<'a> Form<'a> {
@@ -164,17 +184,31 @@ impl<'a> Form<'a> {
         setting: &Setting<'_>,
         model: &M,
     ) -> Result<Rows, LmError> {
-        let mut out = Rows { rows: Vec::new(), truncated: false };
+        let mut out = Rows { rows: Vec::new(), truncated: false, variant: None };
         match (&self.ask, &example.target) {
             (FormOf::Options(rubric), Target::Options(shares)) => {
-                let question = Question::of_task(rubric);
-                let inquiry = inquiry(self.task, example, vec![question], setting.wording);
+                let (inquiry, target) = match setting.instead {
+                    None => {
+                        let question = Question::of_task(rubric);
+                        (inquiry(self.task, example, vec![question], setting.wording), shares.clone())
+                    }
+                    Some(instead) => {
+                        let (rubric, target) = match instead {
+                            Instead::Rubric(other) => (other, levels(rubric, shares, other)),
+                            Instead::NotApplicable(other) => (other, not_applicable(other)),
+                        };
+                        let fields = fields(self.task, example);
+                        let questions = vec![Question::of_rubric(rubric)];
+                        (Inquiry { aim: Aim::Rate, fields, questions, wording: setting.wording }, target)
+                    }
+                };
                 let plan = out.plan(&inquiry, model)?;
                 let (text, options) = prompt(&plan);
                 let row = Row {
                     segments: Some(pieces(&text)),
+                    asked: setting.instead.map(|instead| instead.rubric().id.clone()),
                     tokens: model.count_tokens(&text)?,
-                    ..row(example, setting, RowKind::Options, options, shares.clone())
+                    ..row(example, setting, RowKind::Options, options, target)
                 };
                 out.rows.push(("options", row));
             }
@@ -195,8 +229,23 @@ impl<'a> Form<'a> {
                 let Some(pair) = Pair::of(self.task, example) else { return Ok(out) };
                 let [first, second] = [first + tie / 2.0, second + tie / 2.0];
                 if setting.pairs != Pairs::Together {
-                    let row = alone(&mut out, &pair, rubrics, [first, second], setting, example, model)?;
-                    out.rows.extend(row.map(|row| ("alone", row)));
+                    let question = match setting.instead {
+                        Some(Instead::Rubric(rubric)) => Question::of_rubric(rubric),
+                        _ => Question::of_task(&rubrics.alone),
+                    };
+                    let sides = pair.responses.map(|response| (response, [].as_slice()));
+                    let row = alone(
+                        &mut out,
+                        &pair.fields,
+                        sides,
+                        &question,
+                        [first, second],
+                        setting,
+                        example,
+                        model,
+                    )?;
+                    let asked = setting.instead.map(|instead| instead.rubric().id.clone());
+                    out.rows.push(("alone", Row { asked, ..row }));
                 }
                 if setting.pairs != Pairs::Alone {
                     together(&mut out, &pair, rubrics, [first, second], setting, example, model)?;
@@ -208,6 +257,18 @@ impl<'a> Form<'a> {
     }
 }
 
+impl Row {
+    /// Counts what it asks and what it was made of.
+    pub(super) fn count(&self, variant: Option<&'static str>, report: &mut TaskReport) {
+        if let Some(asked) = &self.asked {
+            *report.asked.entry(asked.clone()).or_default() += 1;
+        }
+        if let Some(variant) = variant {
+            *report.variants.entry(variant).or_default() += 1;
+        }
+    }
+}
+
 impl Rows {
     fn plan<M: TextModel>(&mut self, inquiry: &Inquiry<'_>, model: &M) -> Result<InquiryPlan, LmError> {
         let plan = inquiry.plan(model)?;
@@ -216,36 +277,133 @@ impl Rows {
     }
 }
 
-fn ways(together: bool, wording: Wording) -> Ways {
-    Ways { together, alone: !together, skills: false, agnostic: false, wording }
+impl Instead {
+    fn rubric(self) -> &'static Rubric {
+        match self {
+            Self::Rubric(rubric) | Self::NotApplicable(rubric) => rubric,
+        }
+    }
 }
 
+impl Form<'_> {
+    /// The row of a variant of an example: each response judged alone.
+    ///
+    /// # Errors
+    /// As [`rows`](Self::rows).
+    pub(super) fn varied<M: TextModel>(
+        &self,
+        example: &Example,
+        varied: &Varied,
+        setting: &Setting<'_>,
+        model: &M,
+    ) -> Result<Option<Rows>, LmError> {
+        let mut out = Rows { rows: Vec::new(), truncated: false, variant: Some(varied.variant.name()) };
+        let question = match (&varied.asked, &self.ask) {
+            (Asked::Scale(rubric), _) => Question::of_rubric(rubric),
+            (Asked::YesNo(rubric), _) => Question::of_task(rubric),
+            (Asked::Task, FormOf::Pair(rubrics)) => Question::of_task(&rubrics.alone),
+            (Asked::Task, _) => return Ok(None),
+        };
+        let mut shared = fields(self.task, example);
+        shared.retain(|field| field.role != TextRole::Response);
+        let sides = [0, 1].map(|place| (varied.responses[place].as_str(), varied.beside[place].as_slice()));
+        let row = alone(&mut out, &shared, sides, &question, varied.target, setting, example, model)?;
+        let asked = match &varied.asked {
+            Asked::Task => None,
+            Asked::Scale(rubric) => Some(rubric.id.clone()),
+            Asked::YesNo(rubric) => Some(rubric.id.clone()),
+        };
+        out.rows.push((varied.variant.name(), Row { asked, ..row }));
+        Ok(Some(out))
+    }
+}
+
+/// What shares of one scale's options are on another scale: each option stands where its value stands between its own
+/// scale's ends, between the two nearest levels in proportion. Yes and no say on which side of the middle a response
+/// is and not how far, so each goes to the two outer levels of its side, six to four.
+fn levels(from: &Rubric, shares: &[f64], to: &Rubric) -> Vec<f64> {
+    let mut target = vec![0.0; to.options.len() + usize::from(to.not_applicable.is_some())];
+    let span = |rubric: &Rubric| {
+        let values = rubric.options.iter().map(|option| option.value);
+        (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max))
+    };
+    let ((low, high), (bottom, top)) = (span(from), span(to));
+    let two = from.options.len() == 2 && to.options.len() >= 4;
+    for (option, share) in from.options.iter().zip(shares) {
+        let place = if high > low { (option.value - low) / (high - low) } else { 0.5 };
+        // 0.4 of a step from the end: six parts of ten on the end, four on its neighbour.
+        #[expect(clippy::cast_precision_loss, reason = "a scale has few levels")]
+        let step = 1.0 / (to.options.len().max(2) - 1) as f64;
+        let place = if two { place.clamp(0.4 * step, 1.0 - 0.4 * step) } else { place };
+        let value = bottom + place * (top - bottom);
+        let above =
+            to.options.iter().position(|level| level.value >= value - 1e-9).unwrap_or(to.options.len() - 1);
+        let below = above.saturating_sub(1);
+        let gap = to.options[above].value - to.options[below].value;
+        let upper = if gap > 0.0 { ((value - to.options[below].value) / gap).clamp(0.0, 1.0) } else { 1.0 };
+        target[above] += share * upper;
+        target[below] += share * (1.0 - upper);
+    }
+    target
+}
+
+/// The target of a rubric that does not apply.
+fn not_applicable(rubric: &Rubric) -> Vec<f64> {
+    let mut target = vec![0.0; rubric.options.len()];
+    target.push(1.0);
+    target
+}
+
+fn ways(wording: Wording) -> Ways {
+    Ways { together: true, alone: false, skills: false, agnostic: false, wording }
+}
+
+/// A pair whose responses are judged apart by one question, each with what is shown behind it alone.
+#[expect(clippy::too_many_arguments, reason = "the two texts, what is asked, and where it is written")]
 fn alone<M: TextModel>(
     out: &mut Rows,
-    pair: &Pair<'_>,
-    rubrics: &PairRubrics,
+    shared: &[Field<'_>],
+    sides: [(&str, &[Field<'static>]); 2],
+    question: &Question<'_>,
     target: [f64; 2],
     setting: &Setting<'_>,
     example: &Example,
     model: &M,
-) -> Result<Option<Row>, LmError> {
-    let asks = pair.asks(rubrics, &ways(false, setting.wording));
-    let [first, second] = asks.as_slice() else { return Ok(None) };
-    let (first, options) = prompt(&out.plan(&first.inquiry, model)?);
-    let (second, _) = prompt(&out.plan(&second.inquiry, model)?);
-    let tokens = model.count_tokens(&first)? + model.count_tokens(&second)?;
-    let (texts, target, order) = if setting.swapped {
-        ([second, first], [target[1], target[0]], "ba")
-    } else {
-        ([first, second], target, "ab")
-    };
-    Ok(Some(Row {
+) -> Result<Row, LmError> {
+    let mut prompts = Vec::with_capacity(2);
+    let (mut options, mut tokens) = (Vec::new(), 0);
+    for (response, beside) in sides {
+        let mut fields = shared.to_vec();
+        fields.push(Field::response(response));
+        fields.extend(beside.iter().cloned());
+        let inquiry =
+            Inquiry { aim: Aim::Rate, fields, questions: vec![question.clone()], wording: setting.wording };
+        let (text, offered) = prompt(&out.plan(&inquiry, model)?);
+        tokens += model.count_tokens(&text)?;
+        prompts.push(pieces(&text));
+        options = offered;
+    }
+    let (mut target, mut order) = (target.to_vec(), "ab");
+    if setting.swapped {
+        prompts.reverse();
+        target.reverse();
+        order = "ba";
+    }
+    let scale = &question.rubric().options;
+    let values = (options.len() > 2).then(|| {
+        let mut values: Vec<Option<f64>> = scale.iter().map(|option| Some(option.value)).collect();
+        values.resize(options.len(), None);
+        values
+    });
+    let mut prompts = prompts.into_iter();
+    Ok(Row {
         order: Some(order),
-        first: Some(pieces(&texts[0])),
-        second: Some(pieces(&texts[1])),
+        first: prompts.next(),
+        second: prompts.next(),
+        values,
         tokens,
-        ..row(example, setting, RowKind::Pair, options, target.to_vec())
-    }))
+        ..row(example, setting, RowKind::Pair, options, target)
+    })
 }
 
 fn together<M: TextModel>(
@@ -257,7 +415,7 @@ fn together<M: TextModel>(
     example: &Example,
     model: &M,
 ) -> Result<(), LmError> {
-    let asks: Vec<Ask<'_>> = pair.asks(rubrics, &ways(true, setting.wording));
+    let asks: Vec<Ask<'_>> = pair.asks(rubrics, &ways(setting.wording));
     for (ask, (order, [a, b])) in asks.iter().zip([("ab", target), ("ba", [target[1], target[0]])]) {
         let (text, options) = prompt(&out.plan(&ask.inquiry, model)?);
         // By name, not by place: the scale has the worse answer first.
@@ -295,12 +453,14 @@ fn row(
         part: setting.part,
         kind,
         wording: setting.wording,
+        asked: None,
         order: None,
         segments: None,
         first: None,
         second: None,
         answer: None,
         options,
+        values: None,
         target,
         // Digits that nobody needs would make the file longer.
         weight: (setting.weight * 1e6).round() / 1e6,
@@ -346,5 +506,39 @@ impl<M: TextModel> TextModel for Shortened<'_, M> {
 
     fn exchange(&self) -> Result<Exchange, LmError> {
         self.model.exchange()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use retort_rubric::{RubricOption, overall};
+
+    use super::*;
+
+    fn scale(values: &[f64]) -> Rubric {
+        let options = values.iter().map(|value| RubricOption::new(value.to_string(), *value)).collect();
+        Rubric::new("scale", "Scale", "A scale.", options)
+    }
+
+    fn near(found: &[f64], wanted: &[f64]) {
+        assert_eq!(found.len(), wanted.len());
+        assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?}, wanted {wanted:?}");
+    }
+
+    #[test]
+    fn labels_become_levels() {
+        let five = overall();
+        // The same scale stays as it is.
+        near(&levels(&scale(&[1., 2., 3., 4., 5.]), &[0., 0.5, 0., 0.5, 0.], five), &[0., 0.5, 0., 0.5, 0.]);
+        // Unsupported, generic, supported: the ends and the middle.
+        near(&levels(&scale(&[0., 1., 2.]), &[0.2, 0.3, 0.5], five), &[0.2, 0., 0.3, 0., 0.5]);
+        // By hand: 2 of 1 to 6 stands at 1 + 4/5 = 1.8.
+        near(
+            &levels(&scale(&[1., 2., 3., 4., 5., 6.]), &[0., 1., 0., 0., 0., 0.], five),
+            &[0.2, 0.8, 0., 0., 0.],
+        );
+        // Yes: four tenths on 4 and six on 5.
+        near(&levels(&scale(&[0., 1.]), &[0., 1.], five), &[0., 0., 0., 0.4, 0.6]);
+        near(&levels(&scale(&[0., 1.]), &[0.5, 0.5], five), &[0.3, 0.2, 0., 0.2, 0.3]);
     }
 }

@@ -10,7 +10,7 @@ use retort_stats::{Statistic, auc, balanced_accuracy};
 
 use super::shared::{ProtocolError, characters, gather, none, row, uniform, unread};
 use crate::pair::{Way, Ways, agnostic, fields, inquiry, overlap};
-use crate::{Answers, Ask, DataDir, Exam, Example, Figure, Kind, Problem, Row, Table, Task};
+use crate::{Answers, Ask, DataDir, Exam, Example, Kind, Measure, Problem, Row, Seen, Table, Task};
 
 /// Above this a claim is called supported.
 pub const THRESHOLD: f64 = 0.5;
@@ -203,35 +203,25 @@ impl Exam for AggreFact {
         asks
     }
 
-    fn tables(&self, answers: &Answers) -> Vec<Table> {
+    fn measures<'a>(&'a self, answers: &Answers) -> Vec<Table<Measure<'a>>> {
         let of_sets: Vec<Vec<Scores>> = self.sets.iter().map(|set| set.scores(&self.ways, answers)).collect();
         let judges = of_sets.first().map_or(0, Vec::len);
-        let mut rows: Vec<Row> = Vec::new();
-        let mut means: Vec<Row> = Vec::new();
+        let mut rows: Vec<Row<Measure<'a>>> = Vec::new();
+        let mut means: Vec<Row<Measure<'a>>> = Vec::new();
         let mean_part = format!("mean of {} sets", self.sets.len());
         for judge in 0..judges {
-            let (mut claims, mut clusters, mut left_out): (Vec<Claim>, Vec<(usize, &str)>, usize) =
-                (Vec::new(), Vec::new(), 0);
+            let mut claims: Vec<((usize, &str), Seen<Claim>)> = Vec::new();
             let name = &of_sets[0][judge].judge;
             let decides = of_sets[0][judge].decides;
             for (number, (set, scores)) in self.sets.iter().zip(&of_sets).enumerate() {
                 let start = claims.len();
-                let mut missing = 0;
                 for ((example, supported), score) in set.decided().into_iter().zip(&scores[judge].scores) {
-                    match score {
-                        Some(score) => {
-                            claims.push((number, supported, *score));
-                            clusters.push((number, example.group.as_str()));
-                        }
-                        None => missing += 1,
-                    }
+                    let claim = score.map(|score| (number, supported, score));
+                    claims.push(((number, example.group.as_str()), Seen::from(claim)));
                 }
-                left_out += missing;
-                let (own, groups) = (&claims[start..], &clusters[start..]);
+                let own = &claims[start..];
                 let figure = |of: fn(&[Claim]) -> Statistic| {
-                    Figure::of(groups, missing, &mut |rows| {
-                        Ok(of(&rows.iter().map(|&row| own[row]).collect::<Vec<_>>()))
-                    })
+                    Measure::of(own.iter().copied(), move |claims| Ok(of(claims)))
                 };
                 if decides {
                     rows.push(row(&set.task.name, name, "balanced_accuracy", figure(accuracy)));
@@ -240,9 +230,8 @@ impl Exam for AggreFact {
             }
             if self.sets.len() > 1 {
                 let figure = |of: fn(&[Claim]) -> Statistic| {
-                    Figure::of(&clusters, left_out, &mut |rows| {
-                        let drawn: Vec<Claim> = rows.iter().map(|&row| claims[row]).collect();
-                        Ok(over_sets(self.sets.len(), &drawn, of))
+                    Measure::of(claims.iter().copied(), move |drawn| {
+                        Ok(over_sets(self.sets.len(), drawn, of))
                     })
                 };
                 if decides {
@@ -252,10 +241,8 @@ impl Exam for AggreFact {
             }
         }
         // Set by set, and each set's judges together.
-        let mut sorted: Vec<Row> = Vec::new();
-        for set in &self.sets {
-            sorted.extend(rows.iter().filter(|row| row.part == set.task.name).cloned());
-        }
+        rows.sort_by_key(|row| self.sets.iter().position(|set| set.task.name == row.part));
+        let mut sorted = rows;
         sorted.extend(means);
         let mut notes = vec![
             "Balanced accuracy: a claim is called supported where the probability of yes is above 0.5; overall quality \

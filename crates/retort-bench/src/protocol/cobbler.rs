@@ -35,7 +35,9 @@ use retort_stats::{InputError, SplitMix64, Statistic, Undefined, spearman};
 
 use crate::draw::drawn;
 use crate::pair::{Baseline, Pair, PairRubrics, Preference, Way, Ways, alone_questions, preference};
-use crate::{Answers, Ask, DataDir, DataError, Exam, Example, Figure, Problem, Row, Table, Target, Task};
+use crate::{
+    Answers, Ask, DataDir, DataError, Exam, Example, Measure, Problem, Row, Seen, Table, Target, Task,
+};
 
 /// The `p` of rank-biased overlap in the paper's scripts.
 pub const RBO_P: f64 = 0.8;
@@ -132,7 +134,7 @@ struct SystemPair {
 }
 
 /// Sentences that have nothing to do with any answer. `{}` is whose they are about.
-const DISTRACTIONS: [&str; 6] = [
+pub(crate) const DISTRACTIONS: [&str; 6] = [
     "{} was written on a rainy Tuesday, beside an open window.",
     "Whoever wrote {} owns three bicycles and a blue umbrella.",
     "The room in which {} was written has two green doors.",
@@ -383,7 +385,7 @@ impl Exam for Cobbler {
         asks
     }
 
-    fn tables(&self, answers: &Answers) -> Vec<Table> {
+    fn measures<'a>(&'a self, answers: &Answers) -> Vec<Table<Measure<'a>>> {
         let mut biases = Vec::new();
         let mut people = Vec::new();
         for way in self.settings.ways.all() {
@@ -454,15 +456,15 @@ struct Signs {
 }
 
 impl Cobbler {
-    fn judge(
-        &self,
+    fn judge<'a>(
+        &'a self,
         name: &str,
         alone: bool,
         judge: &Judge<'_>,
-        biases: &mut Vec<Row>,
-        people: &mut Vec<Row>,
+        biases: &mut Vec<Row<Measure<'a>>>,
+        people: &mut Vec<Row<Measure<'a>>>,
     ) {
-        let mut add = |metric: &str, figure: Figure| biases.push(row("all", name, metric, figure));
+        let mut add = |metric: &str, figure: Measure<'a>| biases.push(row("all", name, metric, figure));
         let verdicts: Vec<BTreeMap<Condition, Preference>> = self
             .pairs
             .iter()
@@ -496,43 +498,36 @@ impl Cobbler {
                         }
                     }
                 }
-                let mut figure = Figure::mean(&items);
-                if alone && figure.value.is_some() {
-                    (figure.low, figure.high) = (None, None);
-                    figure.because = Some(ALONE.to_owned());
-                }
-                add(metric, figure);
+                let measure = Measure::mean(&items);
+                add(metric, if alone { measure.certain(ALONE) } else { measure });
             }
         }
         if self.has(Condition::Plain) && self.has(Condition::Names) {
-            let items: Vec<_> = all()
-                .filter_map(|(index, pair)| {
-                    let both = of(index, Condition::Plain).zip(of(index, Condition::Names));
-                    let Some((plain, named)) = both else { return Some((&pair.instruction, None)) };
-                    let before = winner(&plain)?;
-                    Some((&pair.instruction, Some(f64::from(winner(&named) == Some(1 - before)))))
+            let flip = |index: usize| {
+                let both = of(index, Condition::Plain).zip(of(index, Condition::Names));
+                let Some((plain, named)) = both else { return Seen::Unanswered };
+                winner(&plain).map_or(Seen::Beside, |before| {
+                    Seen::Counts(f64::from(winner(&named) == Some(1 - before)))
                 })
-                .collect();
-            add("names_flip", Figure::mean(&items));
+            };
+            let items = all().map(|(index, pair)| (&pair.instruction, flip(index)));
+            add("names_flip", Measure::mean_of(items));
         }
         if self.has(Condition::Plain) {
             let items: Vec<_> = all()
-                .filter_map(|(index, pair)| {
+                .map(|(index, pair)| {
                     let Some(plain) = of(index, Condition::Plain) else {
-                        return Some((&pair.instruction, None));
+                        return (&pair.instruction, Seen::Unanswered);
                     };
-                    let longer = longer(pair)?;
-                    let won = f64::from(winner(&plain)? == longer);
-                    signs[index].longer = Some(won);
-                    Some((&pair.instruction, Some(won)))
+                    let won =
+                        longer(pair).zip(winner(&plain)).map(|(longer, winner)| f64::from(winner == longer));
+                    signs[index].longer = won;
+                    (&pair.instruction, won.map_or(Seen::Beside, Seen::Counts))
                 })
                 .collect();
-            add("longer_share", Figure::mean(&items));
-            let left_out = items.iter().filter(|(_, value)| value.is_none()).count();
-            let (clusters, values): (Vec<_>, Vec<f64>) =
-                items.into_iter().filter_map(|(key, value)| Some((key, value?))).unzip();
-            let salience = Figure::of(&clusters, left_out, &mut |rows| {
-                Ok(mean(rows.iter().map(|&row| values[row])).map(|share| (share - 0.5).abs()))
+            add("longer_share", Measure::mean_of(items.iter().copied()));
+            let salience = Measure::of(items, |values: &[f64]| {
+                Ok(mean(values.iter().copied()).map(|share| (share - 0.5).abs()))
             });
             add("salience", salience);
         }
@@ -548,7 +543,7 @@ impl Cobbler {
             for (index, pair) in all() {
                 let key = &pair.instruction;
                 let Some((plain, said)) = of(index, Condition::Plain).zip(of(index, condition)) else {
-                    flips.push((key, None));
+                    flips.push((key, Seen::Unanswered));
                     pulls.push((key, None));
                     continue;
                 };
@@ -556,33 +551,36 @@ impl Cobbler {
                 pulls.push((key, Some(if pair.spoken_of == 0 { rise } else { -rise })));
                 if winner(&plain) == Some(1 - pair.spoken_of) {
                     let flip = f64::from(winner(&said) == Some(pair.spoken_of));
-                    flips.push((key, Some(flip)));
+                    flips.push((key, Seen::Counts(flip)));
                     match condition {
                         Condition::Bandwagon => signs[index].bandwagon = Some(flip),
                         _ => signs[index].attentional = Some(flip),
                     }
+                } else {
+                    flips.push((key, Seen::Beside));
                 }
             }
-            add(metric, Figure::mean(&flips));
-            add(pull, Figure::mean(&pulls));
+            add(metric, Measure::mean_of(flips));
+            add(pull, Measure::mean(&pulls));
         }
-        add(
-            "egocentric",
-            Figure {
-                because: Some("not applicable: the judge wrote none of the responses".to_owned()),
-                ..Figure::default()
-            },
-        );
+        add("egocentric", Measure::absent("not applicable: the judge wrote none of the responses"));
         if Condition::ALL.into_iter().all(|condition| self.has(condition)) {
-            let clusters: Vec<_> = self.pairs.iter().map(|pair| &pair.instruction).collect();
-            add("mean_bias", Figure::of(&clusters, 0, &mut |rows| mean_bias(rows, &signs)));
+            let incomplete: Vec<bool> =
+                verdicts.iter().map(|verdicts| verdicts.len() < Condition::ALL.len()).collect();
+            let items = all().zip(signs).map(|((_, pair), signs)| (&pair.instruction, Seen::Counts(signs)));
+            add("mean_bias", Measure::of(items, mean_bias).incomplete(incomplete));
         }
         if self.has(Condition::Plain) {
             self.agreement(name, &|index| of(index, Condition::Plain), people);
         }
     }
 
-    fn agreement(&self, name: &str, verdict: &dyn Fn(usize) -> Option<Preference>, out: &mut Vec<Row>) {
+    fn agreement<'a>(
+        &'a self,
+        name: &str,
+        verdict: &dyn Fn(usize) -> Option<Preference>,
+        out: &mut Vec<Row<Measure<'a>>>,
+    ) {
         let (mut accuracy, mut agreement) = (Vec::new(), Vec::new());
         let mut points: BTreeMap<&str, (usize, BTreeMap<&str, f64>)> = BTreeMap::new();
         for (index, pair) in self.pairs.iter().enumerate() {
@@ -601,31 +599,35 @@ impl Cobbler {
                 accuracy.push((&pair.instruction, win.map(|win| 1.0 - (win - right).abs())));
             }
         }
-        out.push(row("all", name, "accuracy", Figure::mean(&accuracy)));
-        out.push(row("all", name, "agreement", Figure::mean(&agreement)));
+        out.push(row("all", name, "accuracy", Measure::mean(&accuracy)));
+        out.push(row("all", name, "agreement", Measure::mean(&agreement)));
         let (mut correlations, mut overlaps) = (Vec::new(), Vec::new());
-        for (instruction, (counted, points)) in &points {
+        let instructions: BTreeSet<&str> = self.pairs.iter().map(|pair| pair.instruction.as_str()).collect();
+        for instruction in instructions {
             let ranks = self.summed_ranks(instruction);
-            if self.complete.get(*instruction) != Some(counted) || ranks.len() != points.len() {
+            let complete = points.get(instruction).filter(|(counted, points)| {
+                self.complete.get(instruction) == Some(counted) && ranks.len() == points.len()
+            });
+            let Some((_, points)) = complete else {
+                correlations.push((instruction, Seen::Beside));
+                overlaps.push((instruction, Seen::Beside));
                 continue;
-            }
+            };
             let own: Vec<f64> = points.values().copied().collect();
             let theirs: Vec<f64> = ranks.values().copied().collect();
-            correlations.push((*instruction, spearman(&own, &theirs).ok().and_then(Statistic::value)));
+            correlations
+                .push((instruction, Seen::from(spearman(&own, &theirs).ok().and_then(Statistic::value))));
             let own: Vec<(String, f64)> =
                 points.iter().map(|(name, won)| ((*name).to_owned(), *won)).collect();
             let theirs: Vec<(String, f64)> =
                 ranks.iter().map(|(name, rank)| ((*name).to_owned(), *rank)).collect();
-            overlaps.push((*instruction, Some(rbo(&ranking(&own), &ranking(&theirs), RBO_P))));
+            overlaps.push((instruction, Seen::Counts(rbo(&ranking(&own), &ranking(&theirs), RBO_P))));
         }
         for (metric, items) in [("spearman", correlations), ("rbo", overlaps)] {
-            let mut figure = Figure::mean(&items);
-            if items.is_empty() {
-                figure.because = Some(
-                    "no instruction has a verdict on every pair of its systems; it needs a run over all pairs".to_owned(),
-                );
-            }
-            out.push(row("all", name, metric, figure));
+            let measure = Measure::mean_of(items).when_empty(
+                "no instruction has a verdict on every pair of its systems; it needs a run over all pairs",
+            );
+            out.push(row("all", name, metric, measure));
         }
     }
 
@@ -642,7 +644,7 @@ impl Cobbler {
     }
 
     /// How far people agree with each other.
-    fn people(&self, out: &mut Vec<Row>) {
+    fn people<'a>(&'a self, out: &mut Vec<Row<Measure<'a>>>) {
         let mut agreement = Vec::new();
         // Of an instruction: each person's ranks by system.
         let mut ranks: BTreeMap<&str, Vec<BTreeMap<&str, f64>>> = BTreeMap::new();
@@ -667,7 +669,7 @@ impl Cobbler {
                 }
             }
         }
-        out.push(row("all", "people", "agreement", Figure::mean(&agreement)));
+        out.push(row("all", "people", "agreement", Measure::mean(&agreement)));
         let mut overlaps = Vec::new();
         for (instruction, people) in &ranks {
             if self.complete.get(*instruction) != counted.get(*instruction) {
@@ -686,7 +688,7 @@ impl Cobbler {
             }
             overlaps.push((*instruction, mean(values.into_iter()).value()));
         }
-        out.push(row("all", "people", "rbo", Figure::mean(&overlaps)));
+        out.push(row("all", "people", "rbo", Measure::mean(&overlaps)));
     }
 
     fn notes(&self) -> Vec<String> {
@@ -730,8 +732,8 @@ impl Cobbler {
 
 const ALONE: &str = "0 by construction: each response is judged without the other";
 
-fn mean_bias(rows: &[usize], signs: &[Signs]) -> Result<Statistic, InputError> {
-    let share = |sign: fn(&Signs) -> Option<f64>| mean(rows.iter().filter_map(|&row| sign(&signs[row])));
+fn mean_bias(signs: &[Signs]) -> Result<Statistic, InputError> {
+    let share = |sign: fn(&Signs) -> Option<f64>| mean(signs.iter().filter_map(sign));
     let parts = [
         share(|signs| signs.order),
         share(|signs| signs.compassion),
@@ -799,11 +801,7 @@ fn distraction<'a>(number: usize, who: &str) -> Field<'a> {
 pub(super) fn alone_score(id: &str, way: Way, answers: &Answers) -> Option<f64> {
     match way {
         Way::Together => None,
-        Way::Alone => {
-            let odds =
-                |label| answers.probability(id, "good", label).map(|p| libm::log(p.max(f64::MIN_POSITIVE)));
-            Some(odds("yes")? - odds("no")?)
-        }
+        Way::Alone => answers.log_odds(id, "good"),
         Way::Agnostic => answers.expected(id, "overall"),
         Way::Skills => mean(builtin().iter().filter_map(|skill| answers.expected(id, &skill.id))).value(),
     }
@@ -839,7 +837,7 @@ pub fn ranking(points: &[(String, f64)]) -> Vec<String> {
     order.into_iter().map(|(name, _)| name.clone()).collect()
 }
 
-pub(super) fn row(part: &str, judge: &str, metric: &str, figure: Figure) -> Row {
+pub(super) fn row<'a>(part: &str, judge: &str, metric: &str, figure: Measure<'a>) -> Row<Measure<'a>> {
     Row { part: part.to_owned(), judge: judge.to_owned(), metric: metric.to_owned(), figure }
 }
 

@@ -22,7 +22,7 @@ use retort_stats::{
 use super::cobbler::{draw, mean, row, shuffle};
 use crate::pair::agnostic;
 use crate::read::code::flask as files;
-use crate::{Answers, Ask, DataDir, DataError, Exam, Figure, Problem, Table};
+use crate::{Answers, Ask, DataDir, DataError, Exam, Measure, Problem, Seen, Table};
 
 pub use crate::read::code::flask::{Instruction, Output};
 
@@ -395,8 +395,8 @@ impl Exam for Flask {
         each.collect()
     }
 
-    fn tables(&self, answers: &Answers) -> Vec<Table> {
-        let mut tables: Vec<Table> =
+    fn measures<'a>(&'a self, answers: &Answers) -> Vec<Table<Measure<'a>>> {
+        let mut tables: Vec<Table<Measure<'a>>> =
             (0..self.models.len()).map(|model| self.profile(model, answers)).collect();
         tables.extend(self.given.iter().map(|given| self.agreement(given, answers)));
         tables.extend(self.ablations(answers));
@@ -409,13 +409,13 @@ impl Exam for Flask {
 }
 
 /// Scores with their clusters.
-type Items<'a> = Vec<(&'a str, Option<f64>)>;
+type Items<'a> = Vec<(&'a str, Seen<f64>)>;
 
 /// A score with its cluster, another's score of the same thing beside it.
 type Beside<'a> = (&'a str, Option<f64>, f64);
 
 impl Flask {
-    fn profile(&self, model: usize, answers: &Answers) -> Table {
+    fn profile<'a>(&'a self, model: usize, answers: &Answers) -> Table<Measure<'a>> {
         let mut rows = Vec::new();
         let mut not_applicable = 0;
         let responses = || self.responses.iter().filter(move |response| response.model == model);
@@ -428,7 +428,7 @@ impl Flask {
                         (id, answers.expected(&self.id(response, condition), "overall"))
                     })
                     .collect();
-                rows.push(row("all", judge, "mean_score", Figure::mean(&items)));
+                rows.push(row("all", judge, "mean_score", Measure::mean(&items)));
                 continue;
             }
             // By skill, by domain and by difficulty: what each score counts towards.
@@ -436,14 +436,17 @@ impl Flask {
             for response in responses() {
                 let instruction = &self.instructions[response.instruction];
                 for skill in self.skills(response) {
+                    let mut beside = false;
                     let verdict = answers.verdict(&self.id(response, condition), skill.id());
                     if let Some(retort_judge::Verdict::Unscored(why)) = verdict
                         && why.code() == "not_applicable"
                     {
                         not_applicable += 1;
-                        continue;
+                        beside = true;
                     }
-                    let item = (instruction.id.as_str(), self.score(response, condition, skill, answers));
+                    let score = self.score(response, condition, skill, answers);
+                    let item =
+                        (instruction.id.as_str(), if beside { Seen::Beside } else { Seen::from(score) });
                     let needed = instruction.skills.contains(&skill);
                     if needed {
                         parts.entry((0, skill.id().to_owned())).or_default().push(item);
@@ -463,7 +466,11 @@ impl Flask {
                 }
             }
             for ((_, part), items) in parts {
-                rows.push(row(&part, judge, "mean_score", Figure::mean(&items)));
+                // A part to which nothing applies says nothing.
+                if items.iter().all(|(_, score)| *score == Seen::Beside) {
+                    continue;
+                }
+                rows.push(row(&part, judge, "mean_score", Measure::mean_of(items)));
             }
         }
         let notes = vec![format!(
@@ -497,7 +504,7 @@ impl Flask {
         items
     }
 
-    fn agreement(&self, given: &Given, answers: &Answers) -> Table {
+    fn agreement<'a>(&'a self, given: &Given, answers: &Answers) -> Table<Measure<'a>> {
         let mut rows = Vec::new();
         let other = |index: usize, _: &Response, skill| given.scores.get(&(index, skill)).copied();
         let mut add = |judge: &str, score: &dyn Fn(usize, &Response, Skill) -> Option<f64>| {
@@ -541,7 +548,7 @@ impl Flask {
         Table { title: format!("FLASK: agreement with {}", given.name), rows, notes }
     }
 
-    fn ablations(&self, answers: &Answers) -> Option<Table> {
+    fn ablations<'a>(&'a self, answers: &Answers) -> Option<Table<Measure<'a>>> {
         let has = |condition| self.settings.conditions.contains(&condition);
         if !has(FlaskCondition::Full) || self.settings.conditions.len() < 2 {
             return None;
@@ -558,7 +565,7 @@ impl Flask {
             rows.push(row("all", condition.name(), "spearman_with_skills", correlation(&items, spearman)));
             let change: Vec<_> =
                 items.iter().map(|(id, score, full)| (*id, score.map(|score| score - full))).collect();
-            rows.push(row("all", condition.name(), "change_of_score", Figure::mean(&change)));
+            rows.push(row("all", condition.name(), "change_of_score", Measure::mean(&change)));
         }
         let notes = vec![
             "Each ablation beside the full form, over responses and skills that the full form gives a score: rank \
@@ -568,7 +575,7 @@ impl Flask {
         Some(Table { title: "FLASK: ablations beside the full form".to_owned(), rows, notes })
     }
 
-    fn lengths(&self, answers: &Answers) -> Option<Table> {
+    fn lengths<'a>(&'a self, answers: &Answers) -> Option<Table<Measure<'a>>> {
         let mut rows = Vec::new();
         for condition in self.skill_conditions() {
             for skill in Skill::ALL {
@@ -584,25 +591,23 @@ impl Flask {
                 if items.is_empty() {
                     continue;
                 }
-                let left_out = items.iter().filter(|(_, score, ..)| score.is_none()).count();
-                let scored: Vec<(&str, f64, f64, usize)> = items
+                let items: Vec<(&str, Seen<Scored>)> = items
                     .into_iter()
-                    .filter_map(|(id, score, words, model)| Some((id, score?, words, model)))
+                    .map(|(id, score, words, model)| {
+                        (id, Seen::from(score.map(|score| (score, words, model))))
+                    })
                     .collect();
-                let clusters: Vec<&str> = scored.iter().map(|item| item.0).collect();
-                let columns = |rows: &[usize]| -> (Vec<f64>, Vec<f64>) {
-                    rows.iter().map(|&row| (scored[row].2, scored[row].1)).unzip()
-                };
                 for (metric, pearsons) in [("length_pearson", true), ("length_spearman", false)] {
-                    let figure = Figure::of(&clusters, left_out, &mut |rows| {
-                        let (lengths, scores) = columns(rows);
+                    let figure = Measure::of(items.iter().copied(), move |scored| {
+                        let (scores, lengths): (Vec<f64>, Vec<f64>) =
+                            scored.iter().map(|(score, words, _)| (*score, *words)).unzip();
                         let found = length_score_correlation(&lengths, &scores)?;
                         Ok(if pearsons { found.pearson } else { found.spearman })
                     });
                     rows.push(row(skill.id(), condition.name(), metric, figure));
                 }
                 if self.models.len() > 2 {
-                    let figure = Figure::of(&clusters, left_out, &mut |rows| by_model(rows, &scored));
+                    let figure = Measure::of(items, by_model);
                     rows.push(row(skill.id(), condition.name(), "length_pearson_of_models", figure));
                 }
             }
@@ -638,28 +643,27 @@ impl Flask {
 
 type Correlation = fn(&[f64], &[f64]) -> Result<Statistic, InputError>;
 
-fn correlation(items: &[Beside<'_>], figure: Correlation) -> Figure {
-    let left_out = items.iter().filter(|(_, score, _)| score.is_none()).count();
-    let scored: Vec<(&str, f64, f64)> =
-        items.iter().filter_map(|(id, score, other)| Some((*id, (*score)?, *other))).collect();
-    let clusters: Vec<&str> = scored.iter().map(|item| item.0).collect();
-    Figure::of(&clusters, left_out, &mut |rows| {
-        let (own, other): (Vec<f64>, Vec<f64>) =
-            rows.iter().map(|&row| (scored[row].1, scored[row].2)).unzip();
+fn correlation<'a>(items: &[Beside<'_>], figure: Correlation) -> Measure<'a> {
+    let items = items.iter().map(|(id, score, other)| (*id, Seen::from(score.map(|score| (score, *other)))));
+    Measure::of(items, move |both: &[(f64, f64)]| {
+        let (own, other): (Vec<f64>, Vec<f64>) = both.iter().copied().unzip();
         figure(&own, &other)
     })
 }
 
+/// A response's score, its words and its model.
+type Scored = (f64, f64, usize);
+
 /// Pearson's correlation of models' mean lengths with their mean scores.
-fn by_model(rows: &[usize], scored: &[(&str, f64, f64, usize)]) -> Result<Statistic, InputError> {
-    let mut models: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for &row in rows {
-        models.entry(scored[row].3).or_default().push(row);
+fn by_model(scored: &[Scored]) -> Result<Statistic, InputError> {
+    let mut models: BTreeMap<usize, Vec<Scored>> = BTreeMap::new();
+    for &one in scored {
+        models.entry(one.2).or_default().push(one);
     }
     let (mut lengths, mut scores) = (Vec::new(), Vec::new());
-    for rows in models.values() {
-        let length = mean(rows.iter().map(|&row| scored[row].2)).value();
-        let score = mean(rows.iter().map(|&row| scored[row].1)).value();
+    for scored in models.values() {
+        let length = mean(scored.iter().map(|one| one.1)).value();
+        let score = mean(scored.iter().map(|one| one.0)).value();
         if let Some((length, score)) = length.zip(score) {
             lengths.push(length);
             scores.push(score);

@@ -12,7 +12,7 @@ use retort_stats::{Statistic, balanced_accuracy, spearman};
 use super::pairs::{judged, right, truth};
 use super::shared::{ProtocolError, characters, mean, none, row, uniform};
 use crate::pair::{Pair, PairRubrics, Way, Ways, agnostic, fields, inquiry, overlap};
-use crate::{Answers, Ask, Exam, Example, Figure, Metric, Row, Table, Target, Task};
+use crate::{Answers, Ask, Chance, Exam, Example, Measure, Metric, Row, Seen, Table, Target, Task};
 
 /// Parts of tasks that were kept back.
 #[derive(Debug, Clone)]
@@ -108,7 +108,7 @@ impl Exam for HeldOut {
         asks
     }
 
-    fn tables(&self, answers: &Answers) -> Vec<Table> {
+    fn measures<'a>(&'a self, answers: &Answers) -> Vec<Table<Measure<'a>>> {
         let mut families: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
         for part in &self.parts {
             families.entry(&part.task.family).or_default().push(part);
@@ -118,7 +118,7 @@ impl Exam for HeldOut {
 }
 
 impl HeldOut {
-    fn table(&self, family: &str, parts: &[&Part], answers: &Answers) -> Table {
+    fn table<'a>(&'a self, family: &str, parts: &[&'a Part], answers: &Answers) -> Table<Measure<'a>> {
         let mut rows = Vec::new();
         let mut notes = vec![
             "Examples of a training task whose prompts or documents are not trained on. majority: always what is most \
@@ -151,7 +151,7 @@ impl Part {
     }
 
     /// Accuracy over pairs that people decided; gives the number of the others.
-    fn pair_rows(&self, ways: &Ways, answers: &Answers, rows: &mut Vec<Row>) -> usize {
+    fn pair_rows<'a>(&'a self, ways: &Ways, answers: &Answers, rows: &mut Vec<Row<Measure<'a>>>) -> usize {
         let decided: Vec<(usize, f64)> =
             (0..self.examples.len()).filter_map(|i| Some((i, truth(&self.examples[i].target)?))).collect();
         let mut add = |judge: &str, win: &dyn Fn(usize) -> Option<f64>| {
@@ -161,7 +161,7 @@ impl Part {
                     (self.examples[index].group.as_str(), win(index).map(|win| right(win, truth)))
                 })
                 .collect();
-            rows.push(row(&self.task.name, judge, "accuracy", Figure::mean(&items)));
+            rows.push(row(&self.task.name, judge, "accuracy", Measure::mean(&items)));
         };
         for judge in judged(&self.pairs(), ways, answers) {
             add(&judge.name, &|index| judge.wins[index]);
@@ -173,7 +173,7 @@ impl Part {
     }
 
     /// The task's metric; gives the number of examples without a right answer, where the metric needs one.
-    fn option_rows(&self, ways: &Ways, answers: &Answers, rows: &mut Vec<Row>) -> usize {
+    fn option_rows<'a>(&'a self, ways: &Ways, answers: &Answers, rows: &mut Vec<Row<Measure<'a>>>) -> usize {
         let known: Vec<usize> = (0..self.examples.len())
             .filter(|&index| match self.task.metric {
                 Metric::Spearman => self.value(index).is_some(),
@@ -257,43 +257,47 @@ impl Part {
         (text, fields)
     }
 
-    fn figure(&self, known: &[usize], said: &[Option<Said>]) -> (&'static str, Figure) {
-        let items: Vec<(usize, Said)> =
-            known.iter().zip(said).filter_map(|(&index, said)| Some((index, (*said)?))).collect();
-        let clusters: Vec<&str> =
-            items.iter().map(|(index, _)| self.examples[*index].group.as_str()).collect();
-        let left_out = known.len() - items.len();
+    fn figure<'a>(&'a self, known: &[usize], said: &[Option<Said>]) -> (&'static str, Measure<'a>) {
+        let group = |index: usize| self.examples[index].group.as_str();
         let metric = match self.task.metric {
             Metric::Accuracy => "accuracy",
             Metric::BalancedAccuracy => "balanced_accuracy",
             Metric::Spearman => "spearman",
             Metric::RougeL => {
-                let because = Some("ROUGE-L is for texts, and this task has options".to_owned());
-                return ("rouge_l", Figure { left_out: known.len(), because, ..Figure::default() });
+                let items: Vec<(&str, Option<f64>)> =
+                    known.iter().map(|&index| (group(index), None)).collect();
+                let because = "ROUGE-L is for texts, and this task has options";
+                return ("rouge_l", Measure::mean(&items).withheld(because));
             }
         };
-        let right: Vec<f64> = items
+        let right = |index: usize| match self.task.metric {
+            Metric::Spearman => self.value(index).unwrap_or_default(),
+            _ => self.examples[index].target.majority().unwrap_or_default() as f64,
+        };
+        let items = known
             .iter()
-            .map(|(index, _)| match self.task.metric {
-                Metric::Spearman => self.value(*index).unwrap_or_default(),
-                _ => self.examples[*index].target.majority().unwrap_or_default() as f64,
-            })
-            .collect();
-        let figure = Figure::of(&clusters, left_out, &mut |rows| {
-            let truth: Vec<f64> = rows.iter().map(|&row| right[row]).collect();
+            .zip(said)
+            .map(|(&index, said)| (group(index), Seen::from(said.map(|said| (right(index), said)))));
+        let figure = Measure::of(items, |items: &[(f64, Said)]| {
+            let truth: Vec<f64> = items.iter().map(|(truth, _)| *truth).collect();
             let of = |value: &dyn Fn(Said) -> f64| -> Vec<f64> {
-                rows.iter().map(|&row| value(items[row].1)).collect()
+                items.iter().map(|(_, said)| value(*said)).collect()
             };
             match self.task.metric {
                 Metric::Spearman => spearman(&truth, &of(&|said| said.value)),
                 Metric::BalancedAccuracy => balanced_accuracy(&truth, &of(&|said| said.option as f64)),
-                _ if rows.is_empty() => Ok(none()),
+                _ if items.is_empty() => Ok(none()),
                 _ => {
                     let said = of(&|said| said.option as f64);
                     Ok(share(&truth, &said))
                 }
             }
         });
+        // One of the options by lot; the rank correlation of a guess is 0, as its name says.
+        let figure = match self.task.metric {
+            Metric::Spearman => figure,
+            _ => figure.with_chance(Chance::Value(1.0 / self.task.options.len().max(1) as f64)),
+        };
         (metric, figure)
     }
 }

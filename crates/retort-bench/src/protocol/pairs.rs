@@ -7,7 +7,7 @@ use retort_stats::{Statistic, cohen_kappa};
 
 use super::shared::{ProtocolError, characters, gather, in_order, mean, needs_pairs, none, row, unread};
 use crate::pair::{Baseline, Pair, PairRubrics, Way, Ways, preference};
-use crate::{Answers, Ask, DataDir, Exam, Example, Figure, Problem, Row, Table, Target, Task};
+use crate::{Answers, Ask, DataDir, Exam, Example, Measure, Problem, Row, Seen, Table, Target, Task};
 
 /// A pairwise task as an exam.
 #[derive(Debug, Clone)]
@@ -56,7 +56,7 @@ impl Pairs {
     }
 
     /// Accuracy, flips, and what length does to them.
-    fn two_way(&self, judged: &[Judged], answers: &Answers) -> Table {
+    fn two_way<'a>(&'a self, judged: &[Judged], answers: &Answers) -> Table<Measure<'a>> {
         let mut rows = Vec::new();
         let subsets = in_order(self.examples.iter().filter_map(|example| example.subset.as_deref()));
         let parts: Vec<Option<&str>> = if subsets.len() > 1 {
@@ -97,13 +97,13 @@ impl Pairs {
         Table { title: self.task.title.clone(), rows, notes }
     }
 
-    fn part_rows(
-        &self,
+    fn part_rows<'a>(
+        &'a self,
         part: &str,
         chosen: &[usize],
         judged: &[Judged],
         answers: &Answers,
-        rows: &mut Vec<Row>,
+        rows: &mut Vec<Row<Measure<'a>>>,
     ) {
         let decided: Vec<(usize, f64)> =
             chosen.iter().filter_map(|&index| Some((index, truth(&self.examples[index].target)?))).collect();
@@ -113,7 +113,7 @@ impl Pairs {
                 .iter()
                 .map(|&(index, truth)| (group(index), judge.wins[index].map(|win| right(win, truth))))
                 .collect();
-            rows.push(row(part, &judge.name, "accuracy", Figure::mean(&items)));
+            rows.push(row(part, &judge.name, "accuracy", Measure::mean(&items)));
         }
         if self.ways.together {
             let items: Vec<(&str, Option<f64>)> = chosen
@@ -124,19 +124,19 @@ impl Pairs {
                     (group(index), flipped.map(|flipped| if flipped { 1.0 } else { 0.0 }))
                 })
                 .collect();
-            rows.push(row(part, Way::Together.name(), "flip_rate", Figure::mean(&items)));
+            rows.push(row(part, Way::Together.name(), "flip_rate", Measure::mean(&items)));
         }
         let people: Vec<(&str, Option<f64>)> = decided
             .iter()
             .map(|&(index, truth)| (group(index), Some(self.longer_preferred(index, truth))))
             .collect();
-        rows.push(row(part, "people", "longer_preferred", Figure::mean(&people)));
+        rows.push(row(part, "people", "longer_preferred", Measure::mean(&people)));
         for judge in judged.iter().filter(|judge| judge.is_model) {
             let items: Vec<(&str, Option<f64>)> = chosen
                 .iter()
                 .map(|&index| (group(index), judge.wins[index].map(|win| self.longer_preferred(index, win))))
                 .collect();
-            rows.push(row(part, &judge.name, "longer_preferred", Figure::mean(&items)));
+            rows.push(row(part, &judge.name, "longer_preferred", Measure::mean(&items)));
             rows.push(row(part, &judge.name, "length_gap", self.length_gap(&decided, judge)));
         }
     }
@@ -154,28 +154,17 @@ impl Pairs {
         if (win - 0.5) * self.longer_by(index) > 0.0 { 1.0 } else { 0.0 }
     }
 
-    fn length_gap(&self, decided: &[(usize, f64)], judge: &Judged) -> Figure {
+    fn length_gap<'a>(&'a self, decided: &[(usize, f64)], judge: &Judged) -> Measure<'a> {
         // Whether the right one is longer, and whether the judge was right.
-        let mut groups = Vec::new();
-        let mut items = Vec::new();
-        let mut left_out = 0;
-        for &(index, truth) in decided {
+        let items = decided.iter().filter_map(|&(index, truth)| {
             let longer = self.longer_by(index) * (truth - 0.5);
-            if longer == 0.0 {
-                continue;
-            }
-            match judge.wins[index] {
-                Some(win) => {
-                    groups.push(self.examples[index].group.as_str());
-                    items.push((longer > 0.0, right(win, truth)));
-                }
-                None => left_out += 1,
-            }
-        }
-        Figure::of(&groups, left_out, &mut |rows| {
+            let said = judge.wins[index].map(|win| (longer > 0.0, right(win, truth)));
+            (longer != 0.0).then(|| (self.examples[index].group.as_str(), Seen::from(said)))
+        });
+        Measure::of(items, |items| {
             let share = |wanted: bool| {
-                let of = rows.iter().map(|&row| items[row]).filter(|(longer, _)| *longer == wanted);
-                mean(of.map(|(_, right)| right)).value()
+                let of = items.iter().filter(|(longer, _)| *longer == wanted);
+                mean(of.map(|(_, right)| *right)).value()
             };
             Ok(match (share(true), share(false)) {
                 (Some(longer), Some(shorter)) => Statistic::Value(longer - shorter),
@@ -185,7 +174,7 @@ impl Pairs {
     }
 
     /// Agreement of three classes, where the people's own labels are known.
-    fn three_way(&self, judged: &[Judged], answers: &Answers) -> Option<Table> {
+    fn three_way<'a>(&'a self, judged: &[Judged], answers: &Answers) -> Option<Table<Measure<'a>>> {
         let named = |prefix: &str| -> Vec<&str> {
             let names = self.examples.iter().flat_map(|example| example.extra.keys());
             let mut names: Vec<&str> =
@@ -219,7 +208,7 @@ impl Pairs {
             }
             if let Some((_, majority)) = truths.last() {
                 for (metric, which) in [("macro_precision", 0), ("macro_recall", 1), ("macro_f1", 2)] {
-                    let figure = of_both(&groups, majority, said, &mut |truth, said| {
+                    let figure = of_both(&groups, majority, said, move |truth, said| {
                         Statistic::Value(macro_scores(truth, said)[which])
                     });
                     rows.push(row("all", judge, metric, figure));
@@ -228,7 +217,7 @@ impl Pairs {
         }
         for (index, (first, labels)) in truths.iter().enumerate() {
             for (second, others) in truths.iter().skip(index + 1).filter(|(name, _)| *name != "majority") {
-                let figure = of_both(&groups, labels, others, &mut |a, b| {
+                let figure = of_both(&groups, labels, others, |a, b| {
                     let numbers = |classes: &[Class]| -> Vec<f64> {
                         classes.iter().map(|class| f64::from(class.index())).collect()
                     };
@@ -267,7 +256,7 @@ impl Exam for Pairs {
         self.pairs().flat_map(|pair| pair.asks(&self.rubrics, &self.ways)).collect()
     }
 
-    fn tables(&self, answers: &Answers) -> Vec<Table> {
+    fn measures<'a>(&'a self, answers: &Answers) -> Vec<Table<Measure<'a>>> {
         let judged = self.judged(answers);
         let mut tables = vec![self.two_way(&judged, answers)];
         tables.extend(self.three_way(&judged, answers));
@@ -386,28 +375,27 @@ impl Class {
 }
 
 /// A figure of those items that have both labels.
-fn of_both(
+fn of_both<'a>(
     groups: &[&str],
     truth: &[Option<Class>],
     said: &[Option<Class>],
-    figure: &mut dyn FnMut(&[Class], &[Class]) -> Statistic,
-) -> Figure {
-    let known: Vec<usize> = (0..truth.len()).filter(|&index| truth[index].is_some()).collect();
-    let both: Vec<(&str, Class, Class)> =
-        known.iter().filter_map(|&index| Some((groups[index], truth[index]?, said[index]?))).collect();
-    let clusters: Vec<&str> = both.iter().map(|(group, ..)| *group).collect();
-    Figure::of(&clusters, known.len() - both.len(), &mut |rows| {
-        if rows.is_empty() {
+    figure: impl Fn(&[Class], &[Class]) -> Statistic + 'a,
+) -> Measure<'a> {
+    let items = groups.iter().zip(truth).zip(said).filter_map(|((group, truth), said)| {
+        let truth = (*truth)?;
+        Some((*group, Seen::from(said.map(|said| (truth, said)))))
+    });
+    Measure::of(items, move |both: &[(Class, Class)]| {
+        if both.is_empty() {
             return Ok(none());
         }
-        let (truth, said): (Vec<Class>, Vec<Class>) =
-            rows.iter().map(|&row| (both[row].1, both[row].2)).unzip();
+        let (truth, said): (Vec<Class>, Vec<Class>) = both.iter().copied().unzip();
         Ok(figure(&truth, &said))
     })
 }
 
-fn agreement(groups: &[&str], truth: &[Option<Class>], said: &[Option<Class>]) -> Figure {
-    of_both(groups, truth, said, &mut |truth, said| {
+fn agreement<'a>(groups: &[&str], truth: &[Option<Class>], said: &[Option<Class>]) -> Measure<'a> {
+    of_both(groups, truth, said, |truth, said| {
         mean(truth.iter().zip(said).map(|(truth, said)| if truth == said { 1.0 } else { 0.0 }))
     })
 }

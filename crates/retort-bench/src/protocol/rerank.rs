@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use super::shared::{ProtocolError, characters, needs_pairs, row, uniform, unread};
 use crate::pair::{Pair, PairRubrics, Way, Ways, alone_questions, overlap, preference};
-use crate::{Answers, Ask, DataDir, DataError, Exam, Figure, Problem, Purpose, Table, Task, tasks};
+use crate::{Answers, Ask, Chance, DataDir, DataError, Exam, Measure, Problem, Purpose, Table, Task, tasks};
 
 const REPOSITORY: &str = "microsoft/CodeT";
 const SAMPLES: &str = "HumanEval_codegen16B_execlabels.jsonl";
@@ -167,12 +167,7 @@ fn score(id: &str, way: Way, answers: &Answers) -> Option<f64> {
     match way {
         // Compared with one another, never scored.
         Way::Together => None,
-        // The log-odds, so that two certain answers can still be told apart.
-        Way::Alone => {
-            let log =
-                |label: &str| Some(libm::log(answers.probability(id, "good", label)?.max(f64::MIN_POSITIVE)));
-            Some(log("yes")? - log("no")?)
-        }
+        Way::Alone => answers.log_odds(id, "good"),
         Way::Agnostic => answers.expected(id, "overall"),
         Way::Skills => {
             let scores: Vec<f64> =
@@ -278,12 +273,14 @@ impl Exam for Rerank {
         asks
     }
 
-    fn tables(&self, answers: &Answers) -> Vec<Table> {
+    fn measures<'a>(&'a self, answers: &Answers) -> Vec<Table<Measure<'a>>> {
         let mut rows = Vec::new();
         let mut add = |judge: &str, picked: &dyn Fn(&Item) -> Option<f64>| {
             let items: Vec<(&str, Option<f64>)> =
                 self.items.iter().map(|item| (item.sampled.id.as_str(), picked(item))).collect();
-            rows.push(row("all", judge, "pass@1", Figure::mean(&items)));
+            // By lot a sample passes as often as the samples do on average.
+            let measure = Measure::mean(&items).with_chance(Chance::Judge("none"));
+            rows.push(row("all", judge, "pass@1", measure));
         };
         for (rule, name) in Rule::ALL {
             add(name, &|item| Some(item.by_rule(rule)));

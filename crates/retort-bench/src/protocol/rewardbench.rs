@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::pairs::{Judged, judged};
 use super::shared::{ProtocolError, characters, gather, none, row, unread};
 use crate::pair::{Pair, PairRubrics, Way, Ways, agnostic, preference};
-use crate::{Answers, Ask, DataDir, DataError, Exam, Figure, Problem, Table, Target};
+use crate::{Answers, Ask, DataDir, DataError, Exam, Measure, Problem, Seen, Table, Target};
 
 /// The four sections with their subsets, and how many pairs each of these has.
 pub const SECTIONS: [(&str, &[(&str, usize)]); 4] = [
@@ -204,7 +204,7 @@ impl RewardBench {
             .collect()
     }
 
-    fn subset_table(&self, judged: &[Judged], answers: &Answers) -> Table {
+    fn subset_table<'a>(&'a self, judged: &[Judged], answers: &Answers) -> Table<Measure<'a>> {
         let mut rows = Vec::new();
         for &(subset, _) in SECTIONS.iter().flat_map(|(_, subsets)| *subsets) {
             let chosen: Vec<usize> = self.of_subset(subset).collect();
@@ -216,7 +216,7 @@ impl RewardBench {
                     .iter()
                     .map(|&index| (self.entries[index].prompt.as_str(), judge.wins[index]))
                     .collect();
-                rows.push(row(subset, &judge.name, "accuracy", Figure::mean(&items)));
+                rows.push(row(subset, &judge.name, "accuracy", Measure::mean(&items)));
             }
             if self.ways.together {
                 let items: Vec<(&str, Option<f64>)> = chosen
@@ -227,7 +227,7 @@ impl RewardBench {
                         (entry.prompt.as_str(), flipped.map(|flipped| if flipped { 1.0 } else { 0.0 }))
                     })
                     .collect();
-                rows.push(row(subset, Way::Together.name(), "flip_rate", Figure::mean(&items)));
+                rows.push(row(subset, Way::Together.name(), "flip_rate", Measure::mean(&items)));
             }
         }
         let notes = vec![
@@ -239,7 +239,7 @@ impl RewardBench {
         Table { title: "RewardBench: subsets".into(), rows, notes }
     }
 
-    fn section_table(&self, judged: &[Judged]) -> Table {
+    fn section_table<'a>(&'a self, judged: &[Judged]) -> Table<Measure<'a>> {
         let mut rows = Vec::new();
         let mut notes = vec![
             "A section is the mean over its pairs, those of math-prm weighing 984/447 each; the total is the plain mean of \
@@ -265,8 +265,7 @@ impl RewardBench {
             for judge in judged {
                 let chosen: Vec<usize> =
                     subsets.iter().flat_map(|(subset, _)| self.of_subset(subset)).collect();
-                let figure =
-                    self.figure(&chosen, judge, &mut |rows, of| self.section_mean(section, rows, of));
+                let figure = self.measure(&chosen, judge, move |wins| self.section_mean(section, wins));
                 rows.push(row(&part, &judge.name, "accuracy", figure));
             }
         }
@@ -281,7 +280,7 @@ impl RewardBench {
                 })
                 .collect();
             if !items.is_empty() {
-                rows.push(row(part, "people", "longer_preferred", Figure::mean(&items)));
+                rows.push(row(part, "people", "longer_preferred", Measure::mean(&items)));
             }
         }
         if absent.is_empty() {
@@ -289,20 +288,15 @@ impl RewardBench {
             for judge in judged {
                 let missing: Vec<_> =
                     SECTIONS.iter().flat_map(|(_, subsets)| self.missing(subsets, judge)).collect();
+                let figure = self.measure(&all, judge, |wins| self.total(wins));
                 let figure = if missing.is_empty() {
-                    self.figure(&all, judge, &mut |rows, of| self.total(rows, of))
+                    figure
                 } else {
                     let names: Vec<String> = missing
                         .iter()
                         .map(|(subset, found, count)| format!("{subset} ({found} of {count})"))
                         .collect();
-                    let judged = judge.wins.iter().filter(|win| win.is_some()).count();
-                    Figure {
-                        n: judged,
-                        left_out: all.len() - judged,
-                        because: Some(format!("not all pairs have a score: {}", names.join(", "))),
-                        ..Figure::default()
-                    }
+                    figure.withheld(format!("not all pairs have a score: {}", names.join(", ")))
                 };
                 rows.push(row("total", &judge.name, "accuracy", figure));
             }
@@ -321,22 +315,22 @@ impl RewardBench {
     }
 
     /// A figure of a judge's wins over some of the pairs; `figure` is given pairs' places and wins.
-    fn figure(
-        &self,
+    fn measure<'a>(
+        &'a self,
         chosen: &[usize],
         judge: &Judged,
-        figure: &mut dyn FnMut(&[usize], &[Win]) -> Statistic,
-    ) -> Figure {
-        let wins: Vec<Win> = chosen.iter().filter_map(|&index| Some((index, judge.wins[index]?))).collect();
-        let clusters: Vec<&str> =
-            wins.iter().map(|&(index, _)| self.entries[index].prompt.as_str()).collect();
-        Figure::of(&clusters, chosen.len() - wins.len(), &mut |rows| Ok(figure(rows, &wins)))
+        figure: impl Fn(&[Win]) -> Statistic + 'a,
+    ) -> Measure<'a> {
+        let items = chosen.iter().map(|&index| {
+            let win = judge.wins[index].map(|win| (index, win));
+            (self.entries[index].prompt.as_str(), Seen::from(win))
+        });
+        Measure::of(items, move |wins| Ok(figure(wins)))
     }
 
-    fn section_mean(&self, name: &str, rows: &[usize], wins: &[Win]) -> Statistic {
+    fn section_mean(&self, name: &str, wins: &[Win]) -> Statistic {
         let (mut sum, mut weights) = (0.0, 0.0);
-        for &place in rows {
-            let (index, win) = wins[place];
+        for &(index, win) in wins {
             let subset = &self.entries[index].subset;
             if section(subset) == Some(name) {
                 sum += weight(subset) * win;
@@ -346,10 +340,10 @@ impl RewardBench {
         if weights > 0.0 { Statistic::Value(sum / weights) } else { none() }
     }
 
-    fn total(&self, rows: &[usize], wins: &[Win]) -> Statistic {
+    fn total(&self, wins: &[Win]) -> Statistic {
         let mut sum = 0.0;
         for (section, _) in SECTIONS {
-            match self.section_mean(section, rows, wins) {
+            match self.section_mean(section, wins) {
                 Statistic::Value(mean) => sum += mean / 4.0,
                 undefined => return undefined,
             }
@@ -367,7 +361,7 @@ impl Exam for RewardBench {
         self.pairs().flat_map(|pair| pair.asks(&self.rubrics, &self.ways)).collect()
     }
 
-    fn tables(&self, answers: &Answers) -> Vec<Table> {
+    fn measures<'a>(&'a self, answers: &Answers) -> Vec<Table<Measure<'a>>> {
         let pairs: Vec<Pair<'_>> = self.pairs().collect();
         let judged = judged(&pairs, &self.ways, answers);
         vec![self.section_table(&judged), self.subset_table(&judged, answers)]

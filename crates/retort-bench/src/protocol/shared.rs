@@ -3,7 +3,7 @@
 use retort_stats::{Statistic, Undefined};
 
 use crate::draw::drawn;
-use crate::{DataDir, DataError, Example, Figure, Kind, Problem, Row, Task, TaskError, read, tasks};
+use crate::{DataDir, DataError, Example, Kind, Measure, Problem, Row, Task, TaskError, read, tasks};
 
 /// Why an exam cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +64,7 @@ pub(super) fn needs_pairs(task: &Task) -> ProtocolError {
     ProtocolError::Unsuitable { name: task.name.clone(), needed }
 }
 
-pub(super) fn row(part: &str, judge: &str, metric: &str, figure: Figure) -> Row {
+pub(super) fn row<'a>(part: &str, judge: &str, metric: &str, figure: Measure<'a>) -> Row<Measure<'a>> {
     Row { part: part.to_owned(), judge: judge.to_owned(), metric: metric.to_owned(), figure }
 }
 

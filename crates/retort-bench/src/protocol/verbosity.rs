@@ -28,7 +28,7 @@ use retort_stats::{LENGTH_SKILLS, Rewritten, robustness_ratio};
 use super::cobbler::{alone_score, draw, row, shuffle};
 use crate::pair::{Baseline, Pair, PairRubrics, Way, Ways, agnostic, alone_questions, preference};
 use crate::read::code::flask as files;
-use crate::{Answers, Ask, DataDir, DataError, Exam, Figure, Problem, Row, Table};
+use crate::{Answers, Ask, DataDir, DataError, Exam, Measure, Problem, Row, Seen, Table};
 
 /// Sentences that can stand in any answer and say nothing.
 pub const PADDING: [&str; 24] = [
@@ -363,7 +363,7 @@ impl Exam for Verbosity {
         asks
     }
 
-    fn tables(&self, answers: &Answers) -> Vec<Table> {
+    fn measures<'a>(&'a self, answers: &Answers) -> Vec<Table<Measure<'a>>> {
         let mut rows = Vec::new();
         let mut parts: Vec<&str> = vec!["all"];
         let mut sources: Vec<&str> = self.items.iter().map(|item| item.source.as_str()).collect();
@@ -409,7 +409,14 @@ impl Verbosity {
         })
     }
 
-    fn robustness(&self, part: &str, way: Way, items: &[&Built], answers: &Answers, rows: &mut Vec<Row>) {
+    fn robustness<'a>(
+        &'a self,
+        part: &str,
+        way: Way,
+        items: &[&Built],
+        answers: &Answers,
+        rows: &mut Vec<Row<Measure<'a>>>,
+    ) {
         // The key of each question and the name of its skill, by which length skills are known; an eighth of the scale.
         let (questions, tolerance): (Vec<(&str, String)>, f64) = match way {
             Way::Together => return,
@@ -420,25 +427,28 @@ impl Verbosity {
             }
         };
         for (version, metric) in [(PADDED, "robustness_padded"), (REPEATED, "robustness_repeated")] {
-            let (mut clusters, mut scores, mut left_out) = (Vec::new(), Vec::new(), 0);
+            let mut scores = Vec::new();
             for item in items {
                 for (key, skill) in &questions {
                     let score =
                         |version: usize| answers.expected(&format!("{}/{}", item.id, VERSIONS[version]), key);
-                    let rewritten = Rewritten { skill, before: score(0), after: score(version) };
                     if LENGTH_SKILLS.contains(&skill.as_str()) {
                         continue;
                     }
-                    if rewritten.before.is_none() || rewritten.after.is_none() {
-                        left_out += 1;
-                        continue;
-                    }
-                    clusters.push(item.id.as_str());
-                    scores.push(rewritten);
+                    let both =
+                        score(0).zip(score(version)).map(|(before, after)| (skill.clone(), before, after));
+                    scores.push((item.id.as_str(), Seen::from(both)));
                 }
             }
-            let figure = Figure::of(&clusters, left_out, &mut |rows| {
-                let drawn: Vec<Rewritten<'_>> = rows.iter().map(|&row| scores[row]).collect();
+            let figure = Measure::of(scores, move |scores: &[(String, f64, f64)]| {
+                let drawn: Vec<Rewritten<'_>> = scores
+                    .iter()
+                    .map(|(skill, before, after)| Rewritten {
+                        skill,
+                        before: Some(*before),
+                        after: Some(*after),
+                    })
+                    .collect();
                 Ok(robustness_ratio(&drawn, &LENGTH_SKILLS, tolerance)?.ratio)
             });
             rows.push(row(part, way.name(), metric, figure));
@@ -471,12 +481,12 @@ impl Verbosity {
     }
 }
 
-fn share_of_wins(
+fn share_of_wins<'a>(
     part: &str,
     judge: &str,
     items: &[&Built],
     wins: &dyn Fn(&Built, usize) -> Option<f64>,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<Row<Measure<'a>>>,
 ) {
     for (version, metric) in
         [(PADDED, "padding_wins"), (REPEATED, "repetition_wins"), (WRONG, "longer_wrong_wins")]
@@ -489,7 +499,7 @@ fn share_of_wins(
                 (item.id.as_str(), counted)
             })
             .collect();
-        rows.push(row(part, judge, metric, Figure::mean(&values)));
+        rows.push(row(part, judge, metric, Measure::mean(&values)));
     }
 }
 

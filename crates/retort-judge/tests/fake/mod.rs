@@ -41,6 +41,8 @@ pub struct Fake {
     pub prompts: Vec<Segments>,
     /// Tokens of the longest path of the last tree, with a begin token.
     pub longest: usize,
+    /// What its adapter says of its probabilities.
+    pub adapter_text: Option<String>,
 }
 
 impl Fake {
@@ -53,6 +55,7 @@ impl Fake {
             writes: VecDeque::new(),
             prompts: Vec::new(),
             longest: 0,
+            adapter_text: None,
         }
     }
 
@@ -143,6 +146,10 @@ impl LanguageModel for Fake {
             }
         }
         Ok(Generated { text, tokens: Vec::new(), stop })
+    }
+
+    fn adapter_text(&self, key: &str) -> Option<&str> {
+        self.adapter_text.as_deref().filter(|_| key == retort_judge::Calibration::KEY)
     }
 
     fn usage(&self) -> Usage {

@@ -8,7 +8,7 @@ use super::kernel::{BLOCK, COLUMN_MAX, COLUMNS, Kernel, PAIRS, Panel, Rows, near
 use super::math::wide;
 use super::narrow::{Narrow, NarrowPanel, NarrowRows};
 use super::threads::{self, Shared};
-use crate::gguf::Gguf;
+use crate::gguf::{Gguf, Rows as FileRows};
 use crate::quant::TensorType;
 use crate::{ByteSource, LmError};
 
@@ -44,16 +44,10 @@ impl Operand {
 }
 
 impl Matrix {
-    pub(super) fn read(
-        gguf: &Gguf,
-        source: &mut dyn ByteSource,
-        name: &str,
-        inputs: usize,
-        outputs: usize,
-    ) -> Result<Self, LmError> {
+    pub(super) fn read(gguf: &Gguf, source: &mut dyn ByteSource, rows: &FileRows) -> Result<Self, LmError> {
         let mut bytes = Vec::new();
-        let kind = gguf.read_tensor(source, name, &[inputs, outputs], &mut bytes)?;
-        Ok(Self::of(kind, bytes, inputs, outputs))
+        let kind = gguf.read_rows(source, rows, &mut bytes)?;
+        Ok(Self::of(kind, bytes, rows.shape[0], rows.rows.len()))
     }
 
     /// A matrix of f32, row after row.

@@ -21,11 +21,11 @@ pub(crate) use math::{dot, rms_norm};
 use matrix::{Matrix, Operand};
 use narrow::Narrow;
 
-use crate::adapter::Target;
 use crate::backend::{Backend, Batch, StateSum, Step, check};
 use crate::breath::Breath;
 use crate::config::{Config, RotaryPairing};
-use crate::gguf::Gguf;
+use crate::gguf::{Gguf, Rows};
+use crate::matrices::Target;
 use crate::{Adapter, ByteSource, Flow, LmError};
 
 /// Products (rows × weights) after which a cancel message must be let in, in a browser: at most a tenth of a second.
@@ -111,7 +111,7 @@ impl CpuBackend {
         on_progress: &mut dyn FnMut(u64) -> Flow,
     ) -> Result<Self, LmError> {
         let mut loader = Loader { gguf, config, source, done: 0, on_progress, breath: Breath::new() };
-        let embedding = loader.matrix("token_embd.weight", config.width, config.vocabulary).await?;
+        let embedding = loader.table("token_embd.weight").await?;
         let mut layers = Vec::with_capacity(config.layers);
         for index in 0..config.layers {
             layers.push(loader.layer(index).await?);
@@ -119,7 +119,7 @@ impl CpuBackend {
         let output_norm = loader.vector("output_norm.weight", config.width).await?;
         let output = match config.tied_output {
             true => None,
-            false => Some(loader.matrix("output.weight", config.width, config.vocabulary).await?),
+            false => Some(loader.table("output.weight").await?),
         };
         let mut cache = Vec::new();
         cache.resize_with(config.layers, LayerCache::default);
@@ -152,7 +152,7 @@ impl CpuBackend {
         batch.outputs = vec![tokens.len().saturating_sub(1) as u32];
         check(&batch, config, tokens.len())?;
         let angles = Angles::new(config, &batch.positions);
-        let embedding = loader.matrix("token_embd.weight", config.width, config.vocabulary).await?;
+        let embedding = loader.table("token_embd.weight").await?;
         let mut stream = embed(&embedding, config, tokens);
         let mut table = config.tied_output.then_some(embedding);
         let mut scratch = Scratch::default();
@@ -173,7 +173,7 @@ impl CpuBackend {
         }
         let norm = loader.vector("output_norm.weight", config.width).await?;
         if table.is_none() {
-            table = Some(loader.matrix("output.weight", config.width, config.vocabulary).await?);
+            table = Some(loader.table("output.weight").await?);
         }
         let Some(table) = table else { return Ok(Vec::new()) };
         logits(config, &table, &norm, &stream, &batch.outputs, &mut loader.breath).await
@@ -436,10 +436,15 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    async fn matrix(&mut self, name: &str, inputs: usize, outputs: usize) -> Result<Matrix, LmError> {
-        let matrix = Matrix::read(self.gguf, self.source, name, inputs, outputs)?;
+    async fn matrix(&mut self, rows: &Rows) -> Result<Matrix, LmError> {
+        let matrix = Matrix::read(self.gguf, self.source, rows)?;
         self.advance(matrix.len_bytes()).await?;
         Ok(matrix)
+    }
+
+    /// A matrix with a row for each token.
+    async fn table(&mut self, name: &str) -> Result<Matrix, LmError> {
+        self.matrix(&Rows::all(name, [self.config.width, self.config.vocabulary])).await
     }
 
     async fn vector(&mut self, name: &str, len: usize) -> Result<Vec<f32>, LmError> {
@@ -456,16 +461,9 @@ impl Loader<'_> {
         let name = |part: &str| format!("blk.{index}.{part}.weight");
         let mut matrices = Vec::with_capacity(Target::ALL.len());
         for target in Target::ALL {
-            let (inputs, outputs) = target.shape(config);
-            let mut matrix = self.matrix(&name(target.tensor()), inputs, outputs).await?;
-            let has_bias = match target {
-                Target::Query | Target::Key | Target::Value => config.biases.projections,
-                Target::AttentionOutput => config.biases.attention_output,
-                Target::Gate | Target::Up | Target::Down => false,
-            };
-            if has_bias {
-                let bias = format!("blk.{index}.{}.bias", target.tensor());
-                matrix.bias = Some(self.vector(&bias, outputs).await?);
+            let mut matrix = self.matrix(&target.rows(config, index)).await?;
+            if let Some(bias) = target.bias(config, index) {
+                matrix.bias = Some(self.vector(&bias, matrix.outputs()).await?);
             }
             matrices.push(matrix);
         }

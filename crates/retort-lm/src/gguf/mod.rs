@@ -8,7 +8,7 @@ mod split;
 mod write;
 
 pub(crate) use reader::type_name;
-pub use reader::{Gguf, TensorInfo};
+pub use reader::{Extent, Gguf, Rows, TensorInfo};
 pub use write::GgufWriter;
 
 /// A metadata value.

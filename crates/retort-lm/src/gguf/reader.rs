@@ -14,6 +14,7 @@ const MIN_ENTRY: u64 = 8 + 4 + 1;
 /// beyond its own size stays below a mebibyte.
 const MAX_ENTRIES: u64 = 4096;
 const MAX_TENSORS: u64 = 8192;
+const TOO_LARGE: &str = "it is too large for this machine";
 /// GGML has no tensors of more dimensions.
 const MAX_DIMENSIONS: u32 = 4;
 
@@ -35,6 +36,36 @@ pub struct TensorInfo {
     pub type_id: u32,
     /// Byte offset in the file; in a split model, in the joined parts.
     pub offset: u64,
+}
+
+/// Some rows of a weight matrix in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rows {
+    /// The tensor's name.
+    pub tensor: String,
+    /// Inputs and outputs of the whole tensor.
+    pub shape: [usize; 2],
+    /// Which of its rows.
+    pub rows: std::ops::Range<usize>,
+}
+
+impl Rows {
+    /// All rows of a tensor of this shape.
+    #[must_use]
+    pub fn all(tensor: &str, shape: [usize; 2]) -> Self {
+        Self { tensor: tensor.to_owned(), shape, rows: 0..shape[1] }
+    }
+}
+
+/// Where rows lie in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    /// Their format.
+    pub kind: TensorType,
+    /// Byte offset of the first; in a split model, in the joined parts.
+    pub offset: u64,
+    /// Bytes of each.
+    pub row_bytes: usize,
 }
 
 /// A GGUF file's header: metadata and the table of tensors.
@@ -256,10 +287,47 @@ impl Gguf {
     ) -> Result<TensorType, LmError> {
         let (info, kind) = self.locate(tensor, shape)?;
         let len = info.byte_len(kind).and_then(|len| usize::try_from(len).ok());
-        let len = len.ok_or_else(|| self.wrong_tensor(tensor, "it is too large for this machine".into()))?;
+        let len = len.ok_or_else(|| self.wrong_tensor(tensor, TOO_LARGE.into()))?;
         bytes.clear();
         bytes.resize(len, 0);
         source.read_at(info.offset, bytes)?;
+        Ok(kind)
+    }
+
+    /// Where some rows of a matrix lie and what their format is. Rows are whole blocks in every format.
+    ///
+    /// # Errors
+    /// As for [`locate`](Self::locate); [`LmError::Tensor`] for rows that the tensor does not have.
+    pub fn extent(&self, rows: &Rows) -> Result<Extent, LmError> {
+        let (info, kind) = self.locate(&rows.tensor, &rows.shape)?;
+        let wrong = |problem: String| self.wrong_tensor(&rows.tensor, problem);
+        let [inputs, outputs] = rows.shape;
+        if rows.rows.start > rows.rows.end || rows.rows.end > outputs {
+            return Err(wrong(format!("it has {outputs} rows, and rows {:?} are needed", rows.rows)));
+        }
+        let row_bytes = (inputs / kind.block_weights()).checked_mul(kind.block_bytes());
+        let row_bytes = row_bytes.ok_or_else(|| wrong(TOO_LARGE.into()))?;
+        // Within the tensor, which the reader has found to lie within the file.
+        let offset = info.offset + rows.rows.start as u64 * row_bytes as u64;
+        Ok(Extent { kind, offset, row_bytes })
+    }
+
+    /// The rows' bytes, read into `bytes`, and their format.
+    ///
+    /// # Errors
+    /// As for [`extent`](Self::extent), or a failure to read.
+    pub fn read_rows(
+        &self,
+        source: &mut dyn ByteSource,
+        rows: &Rows,
+        bytes: &mut Vec<u8>,
+    ) -> Result<TensorType, LmError> {
+        let Extent { kind, offset, row_bytes } = self.extent(rows)?;
+        let len = rows.rows.len().checked_mul(row_bytes);
+        let len = len.ok_or_else(|| self.wrong_tensor(&rows.tensor, TOO_LARGE.into()))?;
+        bytes.clear();
+        bytes.resize(len, 0);
+        source.read_at(offset, bytes)?;
         Ok(kind)
     }
 }

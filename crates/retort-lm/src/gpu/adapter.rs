@@ -9,8 +9,8 @@ use super::device::{Buffer, Gpu};
 use super::layout::{GROUP, Layout, Packed};
 use super::shader::{ALTERNATION, Role};
 use super::weights::{Arrangement, Matrix};
-use crate::adapter::Target;
 use crate::config::Config;
+use crate::matrices::Target;
 use crate::{Adapter, LmError};
 
 /// The change to one matrix, which may be made of several.

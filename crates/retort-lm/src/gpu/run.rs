@@ -11,7 +11,8 @@ use super::weights::{Arrangement, Loader, Matrix, Part};
 use crate::backend::{Backend, Batch, Step, check};
 use crate::breath::Breath;
 use crate::config::{Activation, Config, RotaryPairing};
-use crate::gguf::Gguf;
+use crate::gguf::{Gguf, Rows};
+use crate::matrices::Target;
 use crate::plan::log_sum_exp;
 use crate::{Adapter, ByteSource, Flow, LmError};
 
@@ -1253,25 +1254,18 @@ pub(super) fn compare_logits(got: &[f32], right: &[f32]) -> Result<(), String> {
 
 async fn load_model(loader: &mut Loader<'_>, config: &Config) -> Result<Model, LmError> {
     use Arrangement::{Alternating, Stacked};
-    let (width, query, kv) = (config.width, config.query_width(), config.kv_width());
-    let (feed, size) = (config.feed_forward, config.head_size);
-    let embedding = loader.matrix(&[("token_embd.weight", config.vocabulary)], width, Stacked).await?;
+    use Target::{AttentionOutput, Down, Gate, Key, Query, Up, Value};
+    let (width, size) = (config.width, config.head_size);
+    let table = |name: &str| [Rows::all(name, [width, config.vocabulary])];
+    let embedding = loader.matrix(&table("token_embd.weight"), Stacked).await?;
     let mut layers = Vec::new();
     for layer in 0..config.layers {
         let name = |suffix: &str| format!("blk.{layer}.{suffix}.weight");
-        let bias = |suffix: &str| format!("blk.{layer}.{suffix}.bias");
-        let (q, k, v) = (name("attn_q"), name("attn_k"), name("attn_v"));
-        let (gate, up) = (name("ffn_gate"), name("ffn_up"));
+        let rows = |target: Target| target.rows(config, layer);
         layers.push(Layer {
             attention_norm: loader.vector(&name("attn_norm"), width).await?,
-            project: loader.matrix(&[(&q, query), (&k, kv), (&v, kv)], width, Stacked).await?,
-            project_bias: match config.biases.projections {
-                true => {
-                    let [q, k, v] = ["attn_q", "attn_k", "attn_v"].map(bias);
-                    Some(loader.vectors(&[(&q, query), (&k, kv), (&v, kv)]).await?)
-                }
-                false => None,
-            },
+            project: loader.matrix(&[Query, Key, Value].map(rows), Stacked).await?,
+            project_bias: load_bias(loader, config, layer, &[Query, Key, Value]).await?,
             head_norms: match config.head_norms {
                 true => {
                     let [q, k] = ["attn_q_norm", "attn_k_norm"].map(name);
@@ -1279,18 +1273,15 @@ async fn load_model(loader: &mut Loader<'_>, config: &Config) -> Result<Model, L
                 }
                 false => None,
             },
-            attention_output: loader.matrix(&[(&name("attn_output"), width)], query, Stacked).await?,
-            attention_output_bias: match config.biases.attention_output {
-                true => Some(loader.vector(&bias("attn_output"), width).await?),
-                false => None,
-            },
+            attention_output: loader.matrix(&[rows(AttentionOutput)], Stacked).await?,
+            attention_output_bias: load_bias(loader, config, layer, &[AttentionOutput]).await?,
             post_attention_norm: match config.post_norms {
                 true => Some(loader.vector(&name("post_attention_norm"), width).await?),
                 false => None,
             },
             feed_norm: loader.vector(&name("ffn_norm"), width).await?,
-            gate_up: loader.matrix(&[(&gate, feed), (&up, feed)], width, Alternating).await?,
-            down: loader.matrix(&[(&name("ffn_down"), width)], feed, Stacked).await?,
+            gate_up: loader.matrix(&[Gate, Up].map(rows), Alternating).await?,
+            down: loader.matrix(&[rows(Down)], Stacked).await?,
             post_feed_norm: match config.post_norms {
                 true => Some(loader.vector(&name("post_ffw_norm"), width).await?),
                 false => None,
@@ -1298,12 +1289,28 @@ async fn load_model(loader: &mut Loader<'_>, config: &Config) -> Result<Model, L
         });
     }
     let output_norm = loader.vector("output_norm.weight", width).await?;
-    let output = if config.tied_output {
-        None
-    } else {
-        Some(loader.matrix(&[("output.weight", config.vocabulary)], width, Stacked).await?)
+    let output = match config.tied_output {
+        true => None,
+        false => Some(loader.matrix(&table("output.weight"), Stacked).await?),
     };
     Ok(Model { embedding, layers, output_norm, output })
+}
+
+/// The biases of some matrices one behind the other, where the model has them.
+async fn load_bias(
+    loader: &mut Loader<'_>,
+    config: &Config,
+    layer: usize,
+    targets: &[Target],
+) -> Result<Option<Buffer>, LmError> {
+    let names =
+        targets.iter().filter_map(|target| Some((target.bias(config, layer)?, target.shape(config).1)));
+    let names: Vec<(String, usize)> = names.collect();
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let parts: Vec<(&str, usize)> = names.iter().map(|(name, len)| (name.as_str(), *len)).collect();
+    loader.vectors(&parts).await.map(Some)
 }
 
 impl Backend for GpuBackend {

@@ -654,6 +654,13 @@ fn architectures() -> Vec<tiny::Shape> {
     let gemma2 = tiny::Shape { architecture: "gemma2", caps: (2.0, 3.0), window: 5, layers: 4, ..base };
     // Two layers of each kind: layers 6 and 12 see everything.
     let gemma3 = tiny::Shape { architecture: "gemma3", window: 11, layers: 7, ..base };
+    let phi3 = tiny::Shape {
+        architecture: "phi3",
+        rotary_factors: true,
+        rotary_scale: 1.19,
+        original_context: 4096,
+        ..base
+    };
     vec![
         base,
         tiny::Shape { biases: true, untied: true, ..base },
@@ -670,6 +677,10 @@ fn architectures() -> Vec<tiny::Shape> {
         tiny::Shape { window: 0, caps: (50.0, 0.0), ..gemma2 },
         gemma3,
         tiny::Shape { head_size: Some(48), heads: 4, kv_heads: 1, window: 40, ..gemma3 },
+        phi3,
+        // Heads as Phi-3.5's, each with its own keys and values, and a feed-forward block that is no whole tile.
+        tiny::Shape { head_size: Some(96), heads: 2, kv_heads: 2, feed_forward: 160, ..phi3 },
+        tiny::Shape { architecture: "phi3", window: 9, untied: true, ..base },
     ]
 }
 
@@ -749,6 +760,7 @@ fn adapters_agree_with_the_reference_and_leave_no_trace() {
             ..base
         },
         tiny::Shape { architecture: "gemma3", window: 9, ..base },
+        tiny::Shape { architecture: "phi3", ..base },
     ];
     for shape in shapes {
         let bytes = tiny::gguf(shape, 1);

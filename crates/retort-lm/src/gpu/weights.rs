@@ -3,8 +3,7 @@
 use super::device::{Buffer, Gpu};
 use super::layout::{GROUP, Layout, Packed, repack};
 use super::shader::{ALTERNATION, TILE_COLUMNS};
-use crate::gguf::Gguf;
-use crate::quant::TensorType;
+use crate::gguf::{Extent, Gguf, Rows};
 use crate::{ByteSource, Flow, LmError};
 
 /// Bytes of a tensor that are read and repacked at a time.
@@ -12,12 +11,12 @@ const SLICE_BYTES: usize = 4 << 20;
 /// Bytes after which the writes so far are waited for, so that copies on their way don't pile up.
 const SETTLE_BYTES: u64 = 32 << 20;
 
-/// How the rows of several tensors make one matrix.
+/// How the rows of several matrices make one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrangement {
     /// One after the other.
     Stacked,
-    /// Two tensors of equally many rows, taking turns in blocks of [`ALTERNATION`], padded to whole blocks.
+    /// Two matrices of equally many rows, taking turns in blocks of [`ALTERNATION`], padded to whole blocks.
     Alternating,
 }
 
@@ -110,15 +109,6 @@ impl Matrix {
     }
 }
 
-/// A tensor in the file.
-struct Located {
-    name: String,
-    kind: TensorType,
-    offset: u64,
-    rows: usize,
-    row_bytes: usize,
-}
-
 /// Reads tensors of a file onto the GPU and keeps count.
 pub(super) struct Loader<'a> {
     pub(super) gpu: &'a Gpu,
@@ -134,17 +124,6 @@ pub(super) struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn locate(&self, name: &str, shape: [usize; 2]) -> Result<Located, LmError> {
-        let (info, kind) = self.gguf.locate(name, &shape)?;
-        Ok(Located {
-            name: name.to_owned(),
-            kind,
-            offset: info.offset,
-            rows: shape[1],
-            row_bytes: shape[0] / kind.block_weights() * kind.block_bytes(),
-        })
-    }
-
     /// Reports progress, and now and then waits for the GPU and, on the web, for the event loop.
     async fn advance(&mut self, bytes: u64) -> Result<(), LmError> {
         self.handled += bytes;
@@ -158,19 +137,20 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Reads tensors of `width` inputs, `(name, rows)` each, into one matrix.
+    /// Reads rows of equally many inputs, one or more matrices of the file, into one matrix.
     pub(super) async fn matrix(
         &mut self,
-        tensors: &[(&str, usize)],
-        width: usize,
+        matrices: &[Rows],
         arrangement: Arrangement,
     ) -> Result<Matrix, LmError> {
-        let located: Vec<Located> =
-            tensors.iter().map(|&(name, rows)| self.locate(name, [width, rows])).collect::<Result<_, _>>()?;
-        let layouts = located.iter().map(|tensor| Layout::of(tensor.kind));
+        let located: Vec<(&Rows, Extent)> = matrices
+            .iter()
+            .map(|rows| Ok((rows, self.gguf.extent(rows)?)))
+            .collect::<Result<_, LmError>>()?;
+        let layouts = located.iter().map(|(_, extent)| Layout::of(extent.kind));
         let layout = layouts.reduce(Layout::common).unwrap_or(Layout::Singles);
-        // Tensors that alternate are read together, those that are stacked each on its own.
-        let bundles: Vec<&[Located]> = match arrangement {
+        // Matrices that alternate are read together, those that are stacked each on its own.
+        let bundles: Vec<&[(&Rows, Extent)]> = match arrangement {
             Arrangement::Stacked => located.chunks(1).collect(),
             Arrangement::Alternating => vec![&located],
         };
@@ -178,11 +158,11 @@ impl Loader<'_> {
             Arrangement::Stacked => 1,
             Arrangement::Alternating => ALTERNATION,
         };
-        let bundle_rows = |bundle: &[Located]| {
-            bundle.len() * bundle.first().map_or(0, |tensor| tensor.rows).next_multiple_of(block)
+        let bundle_rows = |bundle: &[(&Rows, Extent)]| {
+            bundle.len() * bundle.first().map_or(0, |(rows, _)| rows.rows.len()).next_multiple_of(block)
         };
         let rows = bundles.iter().map(|bundle| bundle_rows(bundle)).sum();
-        let first = tensors.first().map_or("", |tensor| tensor.0);
+        let (first, width) = matrices.first().map_or(("", 0), |rows| (&rows.tensor, rows.shape[0]));
         let most_bytes = self.gpu.limits.max_storage_buffer_binding_size.min(self.gpu.limits.max_buffer_size);
         let gpu = self.gpu;
         let what = format!("memory for the weights of \"{first}\"");
@@ -192,8 +172,8 @@ impl Loader<'_> {
         let mut packed = Packed::default();
         let mut bundle_start = 0;
         for bundle in bundles {
-            let rows = bundle.first().map_or(0, |tensor| tensor.rows);
-            let row_bytes: usize = bundle.iter().map(|tensor| tensor.row_bytes).sum();
+            let rows = bundle.first().map_or(0, |(rows, _)| rows.rows.len());
+            let row_bytes: usize = bundle.iter().map(|(_, extent)| extent.row_bytes).sum();
             let slice_rows = (SLICE_BYTES / row_bytes.max(1)).max(1).next_multiple_of(ALTERNATION);
             for first_row in (0..rows).step_by(slice_rows) {
                 let slice_rows = slice_rows.min(rows - first_row);
@@ -210,14 +190,19 @@ impl Loader<'_> {
         Ok(matrix)
     }
 
-    /// Reads the same rows of every tensor of a bundle, tensor after tensor.
-    fn read_slice(&mut self, bundle: &[Located], first_row: usize, rows: usize) -> Result<(), LmError> {
-        let row_bytes: usize = bundle.iter().map(|tensor| tensor.row_bytes).sum();
+    /// Reads the same rows of every matrix of a bundle, matrix after matrix.
+    fn read_slice(
+        &mut self,
+        bundle: &[(&Rows, Extent)],
+        first_row: usize,
+        rows: usize,
+    ) -> Result<(), LmError> {
+        let row_bytes: usize = bundle.iter().map(|(_, extent)| extent.row_bytes).sum();
         self.bytes.resize(rows * row_bytes, 0);
         let mut at = 0;
-        for tensor in bundle {
-            let len = rows * tensor.row_bytes;
-            let offset = tensor.offset + (first_row * tensor.row_bytes) as u64;
+        for (_, extent) in bundle {
+            let len = rows * extent.row_bytes;
+            let offset = extent.offset + (first_row * extent.row_bytes) as u64;
             self.source.read_at(offset, &mut self.bytes[at..at + len])?;
             at += len;
         }
@@ -226,26 +211,26 @@ impl Loader<'_> {
 
     fn pack_slice(
         &self,
-        bundle: &[Located],
+        bundle: &[(&Rows, Extent)],
         rows: usize,
         block: usize,
         matrix: &Matrix,
         packed: &mut Packed,
     ) -> Result<(), LmError> {
-        // A lone tensor needs no turns.
+        // A lone matrix needs no turns.
         let block = if bundle.len() == 1 { rows } else { block };
         for first in (0..rows).step_by(block.max(1)) {
             let mut start = 0;
-            for tensor in bundle {
+            for (file, Extent { kind, row_bytes, .. }) in bundle {
                 let taken = block.min(rows - first);
-                let from = start + first * tensor.row_bytes;
-                let bytes = &self.bytes[from..from + taken * tensor.row_bytes];
-                repack(tensor.kind, matrix.layout, matrix.width, bytes, packed)
-                    .map_err(|problem| self.gguf.damaged(&format!("tensor \"{}\"", tensor.name), problem))?;
+                let from = start + first * row_bytes;
+                let bytes = &self.bytes[from..from + taken * row_bytes];
+                repack(*kind, matrix.layout, matrix.width, bytes, packed)
+                    .map_err(|problem| self.gguf.damaged(&format!("tensor \"{}\"", file.tensor), problem))?;
                 let missing = block - taken;
                 packed.weights.resize(packed.weights.len() + missing * matrix.words_per_row(), 0);
                 packed.scales.resize(packed.scales.len() + missing * matrix.scales_per_row(), 0);
-                start += rows * tensor.row_bytes;
+                start += rows * row_bytes;
             }
         }
         Ok(())

@@ -142,8 +142,8 @@ fn length_goes_against_score_here() {
     // Two models are too few for a correlation of models.
     assert!(figure(&tables, "readability", "skills", "length_pearson_of_models").is_none());
     // Two models of words 2 and 6 (means of 1, 3 and 6) and scores 3 and 1: on a falling line.
-    let scored = [("1", 4.0, 1.0, 0), ("2", 2.0, 3.0, 0), ("1", 1.0, 6.0, 1)];
-    assert_eq!(by_model(&[0, 1, 2], &scored).unwrap(), Statistic::Value(-1.0));
+    let scored = [(4.0, 1.0, 0), (2.0, 3.0, 0), (1.0, 6.0, 1)];
+    assert_eq!(by_model(&scored).unwrap(), Statistic::Value(-1.0));
 }
 
 #[test]

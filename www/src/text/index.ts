@@ -1,13 +1,38 @@
 /** Every word that the page shows, in one place. */
-import type { ErrorPlace } from "./state";
-import type { ChecklistItem, Rubric } from "./types";
-import type { LoadStage, Origin } from "./worker/protocol";
+import type { ScreenName } from "../screens";
+import type { ErrorPlace } from "../state";
+import type { ChecklistItem, Rubric } from "../types";
+import type { LoadStage, Origin } from "../worker/protocol";
 
 export const text = {
   name: "Retort",
   tagline: "Twelve scores for one response, computed in your browser.",
   skip: "Skip to the results",
   skipInput: "Skip to the prompt",
+  skipScreen: "Skip to the content",
+  title: "Retort: a private judge of responses",
+  titleOf: (screen: string) => `${screen} · Retort`,
+  nav: "Screens",
+  screens: {
+    judge: "Judge",
+    compare: "Compare",
+    batch: "Batch",
+    calibrate: "Your labels",
+    learn: "Learn",
+    rubrics: "Rubrics",
+    history: "History",
+    models: "Models",
+  } satisfies Record<ScreenName, string>,
+  noScreen: (name: string) => `There is no screen named “${name}”.`,
+  screenLoading: "Opening…",
+  screenFailed: (why: string) => `This screen could not be opened (${why}).`,
+  strip: {
+    ready: (name: string, backend: string, adapter: string | null) => `${name} is ready on ${backend}${adapter === null ? "" : `, with the adapter ${adapter}`}.`,
+    loading: (name: string, stage: string, percent: string | null) => `${name}: ${stage}${percent === null ? "" : `, ${percent}`}`,
+    starting: "The engine is starting.",
+    none: "No model is loaded.",
+    change: "Models",
+  },
 
   input: {
     heading: "What to judge",
@@ -20,7 +45,33 @@ export const text = {
     reference: "Reference answer",
     optional: "optional",
     referenceHint: "A good answer to compare with, if you have one.",
+    system: "System prompt",
+    systemHint: "What the model was told beforehand, if anything. The judge reads it in front of the prompt, as “System: …”, and what it asks for is checked too.",
     characters: (count: number, shown: string) => (count === 1 ? "1 character" : `${shown} characters`),
+  },
+
+  chat: {
+    heading: (turns: number) => `This looks like a conversation of ${turns} turns`,
+    shown: (turns: number) => `Read as a conversation of ${turns} turns`,
+    turns: "Turns of the conversation",
+    role: { system: "System", user: "User", assistant: "Assistant" },
+    before: "Before the first turn",
+    judged: "will be judged",
+    unused: "comes later, not used",
+    more: (count: number) => (count === 1 ? "1 turn between these is not shown here." : `${count} turns between these are not shown here.`),
+    pick: "Response to judge",
+    turn: (place: number, words: string) => `Turn ${place}: ${words}`,
+    none: "None: all of it is the prompt",
+    use: "Divide it up",
+    keep: "Keep the text as it is",
+    what: "The chosen turn becomes the response; what came before it becomes the prompt, turn by turn.",
+    system: "What the system said goes to the system prompt.",
+    replaces: (fields: string) => `This replaces what is in: ${fields}.`,
+    leftOut: (count: number) => (count === 1 ? "1 part holds no text that can be judged and is left out." : `${count} parts hold no text that can be judged and are left out.`),
+    used: "The conversation was divided up.",
+    undo: "Undo",
+    undone: "The texts are as they were.",
+    found: (turns: number) => `A conversation of ${turns} turns was recognised. It can be divided into prompt and response.`,
   },
 
   judge: {
@@ -190,6 +241,7 @@ export const text = {
     load: "Load the model",
     cancel: "Cancel loading",
     stage: {
+      adapter: "Getting the adapter",
       download: "Downloading",
       hashing: "Checking what an earlier download left",
       header: "Reading the header",
@@ -226,6 +278,12 @@ export const text = {
     forgotten: (bytes: string) => `Deleted ${bytes} from this browser’s storage.`,
     adapter: {
       legend: "Adapter",
+      default: (title: string) => `${title} (default)`,
+      none: "None",
+      noneHint: "The model as its makers left it, which was not trained to judge: to compare with.",
+      own: "Use an adapter of your own",
+      ownHint: "An adapter changes how the model judges. This browser remembers the choice, but not a file of your own (LoRA as GGUF, made for this model).",
+      progressLabel: "Getting the adapter",
       pick: "Apply an adapter (LoRA, .gguf)",
       applied: (title: string, rank: number) => `${title} (rank ${rank})`,
       changing: (name: string) => (name === "" ? "Taking the adapter away…" : `Applying ${name}…`),
@@ -234,6 +292,7 @@ export const text = {
       hint: "Made for the loaded model; it changes how the model judges. Loading another model takes it away.",
     },
     more: "Details and storage",
+    moreModels: "Stored and other models",
   },
 
   skills: {
@@ -260,7 +319,19 @@ export const text = {
     empty: "Paste a rubric or open a file first.",
   },
 
+  own: {
+    legend: "From your library",
+    none: "Rubrics that you keep can be chosen here.",
+    write: "Write one",
+    holds: (names: string[]) => (names.length === 1 ? names[0]! : `${names.length} rubrics: ${names.join(", ")}`),
+    scaled: (name: string, min: string, max: string) => `${name} (${min} to ${max})`,
+    unreadable: (why: string) => `It cannot be read, so it is not chosen: ${why}`,
+    gone: (title: string) => `“${title}” is no longer in your library, so it is not chosen.`,
+    forget: "All right",
+  },
+
   results: {
+    applied: "The response on your own scale",
     heading: "Results",
     idle: "Paste a prompt and a response, then press Judge. Scores appear here one by one.",
     caption: "Score per skill, with the model’s probability for every level",
@@ -271,6 +342,8 @@ export const text = {
     level: (label: string, percent: string) => `${label}: ${percent}`,
     waiting: "Waiting",
     unscored: "Not scored",
+    written: "What the judge wrote",
+    writing: "What the judge is writing",
     notReached: "Cancelled before its turn.",
     lost: "The run ended before its turn.",
     notApplicable: "N/A",
@@ -283,7 +356,11 @@ export const text = {
     mass: "Mass",
     massOf: (percent: string) => `The model put ${percent} of its probability on the offered answers; the score is computed within that share.`,
     method: "Method",
-    methods: { option_probabilities: "Expected value over the probabilities of the offered answers" } as Record<string, string>,
+    methods: {
+      option_probabilities: "Expected value over the probabilities of the offered answers",
+      calibrated_option_probabilities: "Expected value over the calibrated probabilities of the offered answers",
+      written: "The judge wrote it; what stands where its form puts the score was read. How sure it was is not known",
+    } as Record<string, string>,
     truncatedRow: "Computed from a shortened text.",
     total: (score: string, counted: string, aside: string) =>
       `By their weights the rubrics come to ${score} of 1: ${counted} counted, ${aside} not applicable.`,
@@ -308,14 +385,97 @@ export const text = {
     copyFailed: "The browser refused the clipboard. Use Download instead.",
     download: "Download record (JSON)",
     recordNote: "The record holds scores and hashes, not your texts.",
+    recordWritten: "The record holds scores, hashes and what the judge wrote, which may quote your texts.",
     recordQuotes: "The record holds scores and hashes. Your texts are not in it, but the checklist’s questions quote the prompt or reference, and its findings may quote the response.",
     downloaded: (name: string) => `Saved as ${name}.`,
+    middle: "middle 80%",
+    middleTerm: "Middle 80%",
+    middleShort: (low: string, high: string) => (low === high ? low : `${low}–${high}`),
+    middleSaid: (low: string, high: string) => (low === high ? `, with the middle 80% on ${low}` : `, with the middle 80% between ${low} and ${high}`),
+    middleOf: (low: string, high: string) =>
+      `${low === high ? `At least 80% of the probability lies on ${low}` : `The middle 80% of the probability lies between ${low} and ${high}`}. It says how divided the model is, not how often it is right.`,
     radarLabel: "Radar chart of the scores; the table holds the same figures.",
     radarNote: "Same figures as the table.",
     noRadar: {
       too_few: "No radar chart: it needs at least three skills.",
       mixed_scales: "No radar chart: these rubrics have different scales, and one chart cannot show them together.",
     },
+  },
+
+  summary: {
+    heading: "In plain words",
+    soFar: "So far, from what has arrived:",
+    none: "No skill has a score, so nothing can be said about strong and weak sides.",
+    one: (name: string, score: string, min: string, max: string) => `${name} is scored ${score} on a scale from ${min} to ${max}. One score alone has nothing to be compared with.`,
+    alike: (count: number, range: string | null) =>
+      `${count === 2 ? "Both skills" : `All ${count} skills`} are scored alike${range === null ? "" : ` (${range})`}: the differences are smaller than the model’s own doubt, so the profile says little about strong and weak sides.`,
+    range: (lowest: string, highest: string, max: string) => (lowest === highest ? `${lowest} of ${max}` : `${lowest} to ${highest} of ${max}`),
+    strongest: (names: string, several: boolean) => (several ? `Strongest, and alike among themselves: ${names}.` : `Strongest: ${names}.`),
+    weakest: (names: string, several: boolean) => (several ? `Weakest, and alike among themselves: ${names}.` : `Weakest: ${names}.`),
+    between: (count: number) => (count === 1 ? "One skill lies between them and cannot be told apart clearly." : `${count} skills lie between them and cannot be told apart clearly.`),
+    sure: (count: number) => (count === 1 ? "The model is fairly settled on this score." : "The model is fairly settled on each of these scores."),
+    mixed: (wide: number, count: number) => `The model is divided on ${wide} of ${count} scores: there, the middle 80% of its probability spans half the scale or more.`,
+    unsure: (wide: number, count: number) =>
+      count === 1
+        ? "The model is divided on this score: the middle 80% of its probability spans half the scale or more."
+        : `The model is divided on most scores (${wide} of ${count}): there, the middle 80% of its probability spans half the scale or more.`,
+    byWriting: "The judge wrote its scores with its reasons. How sure it was cannot be told from that, so skills of different scores are called different.",
+    sureNot: "Being settled is not being right.",
+    lowMass: (names: string) => `For ${names} it put less than half of its probability on the offered answers; these scores mean little.`,
+    notApplicable: (names: string) => `Does not apply here: ${names}.`,
+    unscored: (names: string) => `Not scored: ${names}. The table says why.`,
+    notReached: (count: number, cancelled: boolean) =>
+      `${count === 1 ? "One skill has" : `${count} skills have`} no answer, because the run ${cancelled ? "was cancelled" : "ended early"}.`,
+    verifiedAll: (met: number) => (met === 1 ? "The one requirement that code can verify is met." : `All ${met} requirements that code can verify are met.`),
+    verifiedSome: (not_met: number, all: number) => `Of ${all} ${all === 1 ? "requirement" : "requirements"} that code can verify, ${not_met === all ? (all === 1 ? "it is not met" : "none is met") : `${not_met} ${not_met === 1 ? "is" : "are"} not met`}:`,
+    against: "Code found what should not be there:",
+    likely: (likely: number, count: number) => `Of ${count} checklist ${count === 1 ? "question" : "questions"} put to the model, it answers ${likely === count ? (count === 1 ? "it" : "all") : likely === 0 ? (count === 1 ? "not this one" : "none") : likely} with more yes than no.`,
+    cut: (what: string) => `Not all was read: the ${what} had to be shortened. Nothing here speaks of what was left out.`,
+    calibration: {
+      applied: "The probabilities were set right by what the adapter learned about its own errors.",
+      off: "The adapter knows how to set its probabilities right, but that was not done here.",
+      none: "How far these probabilities can be trusted was not measured for this model.",
+    },
+    and: (names: string[]) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`),
+    more: (count: number) => `${count} more`,
+    rules: "Made by fixed rules from the figures below; no model wrote it.",
+  },
+
+  sentences: {
+    ask: "Which sentences move this score?",
+    askOf: (skill: string) => `Which sentences move the score of ${skill}?`,
+    heading: (skill: string) => `Sentences that move ${skill}`,
+    hint: (pieces: number) => `The response is judged ${pieces + 1} times more by this rubric alone: once whole, and once without each sentence.`,
+    again: "Judge the sentences again",
+    cancel: "Cancel",
+    cancelling: "Cancelling…",
+    close: "Close",
+    progress: "Progress of the sentences",
+    done: (done: number, all: number) => `${done} of ${all} judged`,
+    single: "The response is a single sentence, so there is nothing to leave out.",
+    noModel: "Load a model first.",
+    busy: "Wait until the judgement has ended.",
+    whole: (score: string, max: string) => `The whole response: ${score} of ${max}.`,
+    wholeUnscored: (why: string) => `The whole response could not be scored by this rubric alone: ${why}`,
+    raisesMost: (place: number, moved: string) => `Piece ${place} raises the score most (${moved}).`,
+    lowersMost: (place: number, moved: string) => `Piece ${place} lowers it most (${moved}).`,
+    nothingMoves: "No piece moves the score noticeably.",
+    merged: "Neighbouring sentences were put together, so that there are at most 24 pieces.",
+    cancelled: "Cancelled. What was judged is kept.",
+    failed: (why: string) => `It stopped: ${why} What was judged is kept.`,
+    finished: (skill: string) => `The sentences for ${skill} are judged.`,
+    cut: "The response is longer than the model’s context. What is read changes with every piece that is left out, so movements may come from that.",
+    meaning: "Above 0: with the piece the score is higher than without it. That shows what the model reacts to, not what is right.",
+    caption: (skill: string) => `How the score of ${skill} moves with each piece`,
+    piece: "Piece",
+    without: "Without it",
+    moved: "Movement",
+    text: "Text",
+    sign: { raises: "raises", lowers: "lowers", hardly: "hardly moves" },
+    waiting: "Not judged",
+    unscored: (why: string) => `Not scored. ${why}`,
+    before: { raises: "raises the score:", lowers: "lowers the score:" },
+    judged: "The response, with the pieces marked",
   },
 
   findings: {
@@ -389,7 +549,7 @@ export const text = {
 
   privacy: {
     heading: "Private by construction",
-    body: "Your texts stay in this browser. The model runs here, and this page’s security policy makes the browser refuse requests to any other server.",
+    body: "Your texts stay in this browser. The model runs here, and this page’s security policy makes the browser refuse requests to any other server, from the page and from the worker that runs the model alike. Models are downloaded on a page apart, which sees no texts.",
     check: "See for yourself: open your browser’s developer tools, choose Network, and press Judge. No request appears.",
     requests: (own: string, other: string) => `Requests since this page was opened: ${own} to its own server, ${other} to any other.`,
     refused: (count: string) => `Refused by the policy: ${count}.`,
@@ -407,6 +567,7 @@ export const text = {
     cpu: "Use the CPU",
     file: "Choose another file",
     preset: "Use the built-in model",
+    noAdapter: "Go on without an adapter",
     dismiss: "Dismiss",
     technical: "Code",
     stalled: "The engine has not answered for a minute. It may be busy with a long step, or it may have died. Wait a little, or restart it.",
@@ -431,6 +592,12 @@ export const text = {
     engine_missing: "Reload the page. If that does not help, rebuild it with the command in the README.",
     storage_failed: "Delete the stored models and try again.",
     not_ready: "Wait until the model is ready.",
+    only_head: "Load another model to judge by rubrics. The Judge and Compare screens show what this one’s head says.",
+    not_stored: "Choose another model, or download it again.",
+    stored_changed: "Delete the file under Models and download it again.",
+    no_storage: "Leave the private window, or save the file elsewhere and choose it on the Models screen as a file of your own.",
+    storage_full: "Delete models that you do not need, then press Resume.",
+    gated: "Get the file from its page after logging in there, and choose it on the Models screen as a file of your own.",
   } as Record<string, string>,
 
   /** What happened, for the errors that the page itself finds. */
@@ -442,24 +609,33 @@ export const text = {
     badRegistry: (why: string) => `The server’s model registry cannot be used: ${why}.`,
     registryNotJson: (why: string) => `it is not JSON (${why})`,
     registryNotList: "it is not a list",
-    registryEntry: (entry: number) => `entry ${entry} is not an object`,
-    registryText: (entry: number, field: string) => `entry ${entry} has no text in the field "${field}"`,
-    registryBytes: (entry: number) => `entry ${entry} has no positive whole number in the field "bytes"`,
-    registrySha: (entry: number, why: string) => `entry ${entry}, field "sha256": ${why}`,
+    registryAdapters: (entry: string) => `entry ${entry} has adapters that are not a list`,
+    registryEntry: (entry: string) => `entry ${entry} is not an object`,
+    registryText: (entry: string, field: string) => `entry ${entry} has no text in the field "${field}"`,
+    registryBytes: (entry: string) => `entry ${entry} has no positive whole number in the field "bytes"`,
+    registrySha: (entry: string, why: string) => `entry ${entry}, field "sha256": ${why}`,
     noRegistry: (why: string) => `The model registry could not be fetched (${why}).`,
     answered: (status: number) => `the server answered ${status}`,
     noPreset: (name: string | null) =>
       name === null ? "The server’s model registry is empty." : `The server’s model registry has no model named "${name}".`,
     otherOrigin: (origin: string) => `The registry points to ${origin}, but this page loads models only from its own server.`,
     notReady: "The model is not ready yet.",
+    onlyHead: "The loaded model has a head of its own and gives one number to a whole response: it cannot judge by rubrics or checklists.",
     notStarted: "The engine could not be started.",
     wrongRange: "The server answered with another part of the model than was asked for.",
     tooMuch: (bytes: number) => `The server sent more than the ${bytes} bytes that its registry names.`,
     interrupted: (done: number, total: number, why: string) => `The download stopped at ${done} of ${total} bytes (${why}).`,
     ended: "the server ended it early",
-    wrongHash: (found: string, wanted: string) => `The downloaded model has the SHA-256 ${found}, but the registry names ${wanted}.`,
+    wrongHash: (found: string, wanted: string) => `The downloaded file has the SHA-256 ${found}, but ${wanted} was promised.`,
     missing: (path: string) => `The server has no file at ${path}.`,
     unreadable: "The stored part of the model could not be read back.",
+    unnamed: (sha256: string) => `stored model ${sha256}`,
+    notStored: "This model is no longer in the browser’s storage.",
+    storedChanged: (name: string) => `The stored file of ${name} is not the one that was verified when it was stored. It is not used.`,
+    inUse: "The file is in use: another tab has this model loaded, or is downloading it. Close that tab, then delete again.",
+    noStorage: "This browser offers no storage here (a private window?), so there is nowhere to keep a model.",
+    storageFull: (done: number, total: number) => `The browser’s storage is full: ${done} of ${total} bytes were stored. They stay, and the download goes on from there.`,
+    gated: (path: string) => `The server does not give ${path} to everyone: its owner asks people to log in or to accept terms first.`,
   },
 
   live: {

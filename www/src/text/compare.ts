@@ -1,0 +1,138 @@
+/** The words of the screen that compares responses. */
+import type { Lead } from "../screens/compare/lead";
+
+export const compareText = {
+  inputs: "What to compare",
+  prompt: "Prompt",
+  promptHint: "What all of them answer.",
+  reference: "Reference answer",
+  referenceHint: "A good answer to compare with, if you have one.",
+  responses: "Responses",
+  response: (id: string) => `Response ${id}`,
+  responseHint: "The order on this page changes nothing in the judgement.",
+  add: "Add a response",
+  remove: (id: string) => `Remove response ${id}`,
+  removed: (id: string) => `Response ${id} was removed.`,
+  added: (id: string) => `Response ${id} was added.`,
+  restore: (id: string) => `Bring back response ${id}`,
+  earlier: (id: string) => `Move response ${id} up`,
+  later: (id: string) => `Move response ${id} down`,
+  moved: (id: string, place: number) => `Response ${id} is now number ${place}.`,
+  missingPrompt: "Enter the prompt that the responses answer.",
+  missing: (id: string) => `Enter response ${id}, or remove it.`,
+
+  skills: "Skills",
+  scope: { needed: "The ones it needs", all: "All twelve", own: "My choice" },
+  scopeLegend: "Judge each alone by",
+  chosen: (count: number, names: string) => `${count === 1 ? "1 skill" : `${count} skills`}: ${names}.`,
+  noneYet: "The prompt’s skills are read from its words once it is typed.",
+  pickSkills: "Choose skills",
+
+  alone: "Judge each alone",
+  aloneHint: "Each response is scored by itself, skill by skill.",
+  together: "Show them together",
+  togetherHint: "The model sees two at a time and says which is better, in both orders.",
+  cancel: "Cancel",
+  cancelling: "Cancelling…",
+  progressAlone: "Progress of judging each alone",
+  progressTogether: "Progress of showing them together",
+  judging: (id: string, place: number, all: number) => `Response ${id} (${place} of ${all})`,
+  pairing: "Two at a time, in both orders",
+  notReady: "Load a model first.",
+  noSkills: "Choose at least one skill.",
+
+  results: "Comparison",
+  idle: "Paste a prompt and two to four responses. Judge each alone to lay their profiles over each other, or show them together to see which the model prefers.",
+  stale: "The fields hold other texts by now. These results are of the texts as they were.",
+  failed: (why: string) => `It stopped: ${why} What was finished is kept.`,
+  cancelledAlone: "Judging each alone was cancelled. What was finished is kept.",
+  cancelledTogether: "Showing them together was cancelled. What was finished is kept.",
+  doneAlone: "All responses are judged.",
+  doneTogether: "All pairs are compared.",
+  truncation: (id: string, what: string, kept: string, total: string) =>
+    `For response ${id}, the ${what} is longer than the model’s context: ${kept} of ${total} characters were read.`,
+  truncationPair: (what: string, kept: string, total: string) => `Shown together, the ${what} was shortened: ${kept} of ${total} characters were read.`,
+  truncated: { response: "response", prompt: "prompt", reference: "reference answer" } as Record<string, string>,
+
+  lead: "Who leads",
+  leadOf: (lead: Lead): string => {
+    switch (lead.kind) {
+      case "none":
+        return "Nothing can be said yet.";
+      case "level":
+        return "No response leads: they are level.";
+      case "disagree":
+        return `The two ways disagree: alone, response ${lead.alone} is ahead; together, response ${lead.together}. So no response leads.`;
+      case "leads":
+        return lead.clear ? `Response ${lead.id} leads, and clearly.` : `Response ${lead.id} is ahead, but not clearly.`;
+    }
+  },
+  soFar: "So far, from what has arrived:",
+  aloneNone: "Judged alone: no skill has a score for all responses.",
+  aloneClear: (id: string, skills: number) => `Judged alone: over ${skills === 1 ? "1 skill" : `${skills} skills`}, response ${id} is ahead by more than the model’s own doubt.`,
+  aloneUnclear: (id: string, skills: number) => `Judged alone: over ${skills === 1 ? "1 skill" : `${skills} skills`}, response ${id} has the highest mean, but the difference is smaller than the model’s own doubt.`,
+  aloneLevel: "Judged alone: the highest means are the same.",
+  togetherNone: "Shown together: no pair has a verdict.",
+  togetherClear: (id: string, others: number) => `Shown together: response ${id} is preferred to ${others === 1 ? "the other one" : "each of the others"} in both orders.`,
+  togetherUnclear: (id: string) => `Shown together: response ${id} wins most, but not every one of its pairs in both orders.`,
+  togetherLevel: "Shown together: no response wins more than the others.",
+  byLength: (id: string) => `Response ${id} is also clearly the longest. Judges of this kind often favour length, so read them before you believe it.`,
+
+  profiles: "Profiles",
+  profilesCaption: "Scores by skill and response, each judged alone, with the middle 80% of the model’s probability",
+  skill: "Skill",
+  difference: "Highest",
+  mean: "Mean of the skills that all have",
+  middle: (low: string, high: string) => (low === high ? `80% on ${low}` : `80% in ${low}–${high}`),
+  waiting: "Waiting",
+  unscored: "Not scored",
+  notApplicable: "N/A",
+  notReached: "Not reached",
+  above: (id: string) => `${id}, clearly`,
+  close: "Too close",
+  notAll: "Not all scored",
+  radarNote: "Same figures as the table. Each response has its own line and its own points.",
+  noRadar: "No radar chart: it needs at least three skills of one scale.",
+
+  pairs: "Two at a time",
+  pairsCaption: "For each pair: which response is preferred, the probability in each order, and how much longer one is",
+  pair: "Pair",
+  pairOf: (first: string, second: string) => `${first} and ${second}`,
+  preferred: "Preferred",
+  tie: "Tie",
+  pairUnscored: (why: string) => `Not scored. ${why}`,
+  shownFirst: "Shown first",
+  shownFirstOf: (id: string) => `${id} first`,
+  probability: (id: string, percent: string) => `${id} better: ${percent}`,
+  mean2: "Both orders",
+  order: "Order",
+  flipped: "Flips: the order decides",
+  steady: "Same in both orders",
+  length: "Length",
+  lengthOf: (longer: string, by: string) => `${longer} is longer by ${by} characters`,
+  sameLength: "Same length",
+  longer: (longer: number, of: number) => `In ${longer} of ${of} decided ${of === 1 ? "pair" : "pairs"} the longer response was preferred.`,
+  flips: (flipped: number, of: number) => (flipped === 0 ? "No verdict depends on the order." : `${flipped} of ${of} ${of === 1 ? "verdict" : "verdicts"} ${flipped === 1 ? "depends" : "depend"} on the order in which the two were shown.`),
+  tieNote: "A tie is a mean within 1% of one half.",
+
+  differences: "Differences in the text",
+  from: "From",
+  to: "To",
+  show: "Show the differences",
+  comparing: "Comparing…",
+  identical: "The two are the same, word by word.",
+  differ: (removed: number, added: number, from: string, to: string) =>
+    `${removed === 1 ? "1 word" : `${removed} words`} only in ${from}, ${added === 1 ? "1 word" : `${added} words`} only in ${to}.`,
+  coarse: "Where the two differ very much, whole passages are marked.",
+  removedMark: "only in the first:",
+  addedMark: "only in the second:",
+  endMark: "end.",
+  legendRemoved: (id: string) => `only in ${id}`,
+  legendAdded: (id: string) => `only in ${id}`,
+  text: (from: string, to: string) => `Response ${to}, with what differs from response ${from}`,
+  cut: "Only the beginning is shown: there are too many differences to show all.",
+
+  copy: "Download as JSON",
+  saved: (name: string) => `Saved as ${name}.`,
+  backendNote: (model: string) => `Judged by ${model}.`,
+};
