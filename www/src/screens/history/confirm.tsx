@@ -1,6 +1,6 @@
 import "./confirm.css";
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { historyText as words } from "../../text/history";
 
 /** A button that asks before it does what cannot be undone; the answer that changes nothing has the focus. */
@@ -9,7 +9,8 @@ export function Confirm({ label, question, onYes }: { label: string; question: s
   const first = useRef<HTMLButtonElement>(null);
   const no = useRef<HTMLButtonElement>(null);
   const was = useRef(false);
-  useEffect(() => {
+  // At once, not after the next frame: an Escape that follows quickly must find the focus in here.
+  useLayoutEffect(() => {
     if (asking.value) no.current?.focus();
     else if (was.current) first.current?.focus();
     was.current = asking.value;
