@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -75,6 +76,16 @@ def arguments() -> argparse.ArgumentParser:
     flask.add_argument("--model", type=Path, metavar="GGUF", help="measure readouts of this base")
     flask.add_argument("--encoder", type=Path, metavar="FOLDER", help="measure readouts of this encoder")
     flask.add_argument("--threads", type=int)
+    beside = commands.add_parser("beside", help="measure what readouts beside an adapter would add to its answers")
+    beside.add_argument("--model", type=Path, required=True, metavar="GGUF", help="the base")
+    beside.add_argument("--adapter", type=Path, required=True, metavar="GGUF", help="with its calibration")
+    beside.add_argument("--mixture", type=Path, required=True, metavar="PATH", help="rows that the adapter has not learned from")
+    beside.add_argument("--tasks", type=Path, required=True, metavar="FOLDER", help="crates/retort-bench/tasks")
+    beside.add_argument("--rows", type=int, default=1000, help="at most so many")
+    beside.add_argument("--max-tokens", type=int, default=220, help="of a prompt; longer rows are left out")
+    beside.add_argument("--layer", type=int, default=20)
+    beside.add_argument("--seed", type=int, default=0)
+    beside.add_argument("--threads", type=int)
     return parser
 
 
@@ -391,10 +402,42 @@ def command_annotator(args: argparse.Namespace) -> None:
         print(f"{name}: states in {read}, all in {clock.read()}; chosen {chosen}", file=sys.stderr, flush=True)
 
 
+def command_beside(args: argparse.Namespace) -> None:
+    """Prints figures, and writes nothing."""
+    from retort_training import beside, calibrate
+
+    if args.threads:
+        torch.set_num_threads(args.threads)
+    device = choose_device("cpu")
+    file = File(args.model)
+    base, tokenizer = Base(file, device, choose_dtype("auto", device)), Tokenizer(file)
+    adapter = Adapter(base.config, plan_of(args.adapter), 0)
+    adapter.read(args.adapter)
+    form = json.loads(File(args.adapter).get(calibrate.KEY) or "{}")
+    told = lambda done, total: print(f"{done} of {total} rows", file=sys.stderr, end="\r", flush=True)
+    cases = beside.gather(base, adapter, tokenizer, args.mixture, beside.Tasks(args.tasks), form, args.layer, args.rows,
+                          args.max_tokens, args.seed, each=told)
+    found = beside.variants(cases, args.seed)
+    alone = next(iter(found.values()))
+    mean = lambda each, field, kind: float(np.mean([value for one in each if one.kind == kind
+                                                    and (value := getattr(one, field)) is not None] or [math.nan]))
+    signed = lambda i: "" if i is None else f"{i.estimate:+.3f} ({i.low:+.3f} to {i.high:+.3f})"
+    print("| judge | pairs: right | cross-entropy | less the answers alone | questions: right | cross-entropy | less the answers alone |")
+    print("|---|---|---|---|---|---|---|")
+    for name, each in found.items():
+        cells = []
+        for kind in ("pair", "options"):
+            cells += [f"{mean(each, 'right', kind):.3f}", f"{mean(each, 'loss', kind):.3f}",
+                      "" if each is alone else signed(difference_of(each, alone, "loss", (kind,)))]
+        print(f"| {name} | {' | '.join(cells)} |")
+    pairs = sum(case.row["kind"] == "pair" for case in cases)
+    print(f"\n{len(cases)} rows, {pairs} of them pairs; layer {args.layer}, seed {args.seed}")
+
+
 def main(argv: list[str] | None = None) -> int:
     """The command."""
     args = arguments().parse_args(argv)
-    commands = {"run": command_run, "table": command_table, "annotator": command_annotator}
+    commands = {"run": command_run, "table": command_table, "annotator": command_annotator, "beside": command_beside}
     return command.run("ablate.py", commands, args)
 
 

@@ -26,6 +26,7 @@ from retort_training.ablation import (
 )
 from retort_training.annotator import SplitMix64, set_f1, spearman
 from retort_training.base import Base, File
+from retort_training.beside import MEASURES, Case, Lean, Tasks, crossed, measures
 from retort_training.encoder import Scorer, further_pass
 from retort_training.frozen import Differences, Softmax, spans_of, states
 from retort_training.full import Full, FullModel
@@ -381,6 +382,67 @@ class Annotator(unittest.TestCase):
         known = (6457827717110365317, 3203168211198807973, 9817491932198370423)
         random = SplitMix64(1234567)
         self.assertEqual([random.below(1 << 64) for _ in known], list(known))
+
+
+
+class Beside(unittest.TestCase):
+    """What readouts beside an adapter would add."""
+
+    def cases(self, count: int) -> tuple[list[Case], list[np.ndarray]]:
+        """Questions to which the adapter knows nothing, and of which the first of three measures knows the answer."""
+        random = np.random.default_rng(1)
+        out, measured = [], []
+        for index in range(count):
+            x = random.normal(size=(1, 3))
+            good = float(x[0, 0] > 0)
+            row = {"task": "t", "id": str(index), "group": str(index // 2), "kind": "options", "target": [1 - good, good]}
+            out.append(Case(row, "f", ["readability"], [0.0, 1.0], np.log([[0.5, 0.5]]), 1.0, x, x))
+            measured.append(x)
+        return out, measured
+
+    def test_what_the_answers_lack_is_found(self):
+        cases, measured = self.cases(200)
+        without = [case.outcome(np.zeros(1)) for case in cases]
+        # Nothing is known: ln 2.
+        self.assertAlmostEqual(np.mean([each.loss for each in without]), math.log(2), places=12)
+        found = crossed(cases, measured, [index // 2 % 5 for index in range(200)], (0.001, 0.001))
+        self.assertGreater(np.mean([each.right for each in found]), 0.95)
+        # What means nothing adds nothing: random measures that know of no answer.
+        noise = [np.random.default_rng(index).normal(size=(1, 3)) for index in range(200)]
+        lost = crossed(cases, noise, [index // 2 % 5 for index in range(200)], (0.01, 0.01))
+        self.assertGreater(np.mean([each.loss for each in lost]), math.log(2) - 0.02)
+
+    def test_a_pair_is_judged_by_the_difference(self):
+        row = {"task": "t", "id": "1", "group": "g", "kind": "pair", "target": [1.0, 0.0], "first": pieces("a"), "second": pieces("b")}
+        case = Case(row, "f", ["overall"], [0.0, 1.0], np.log([[0.5, 0.5], [0.5, 0.5]]), 2.0, np.zeros((2, 1)), np.zeros((2, 1)))
+        # z adds its half to "yes" and takes it from "no", so the log-odds are z: 2 x (1.5 - 0.5) = 2, and ln(1 + e^-2) is lost.
+        self.assertAlmostEqual(case.outcome(np.array([1.5, 0.5])).loss, math.log1p(math.exp(-2)), places=12)
+        # A skill that was not learned has the shared part alone.
+        cases, measured = self.cases(50)
+        lean = Lean(cases, measured, (0.01, 0.01))
+        alone = lean.features(np.ones((2, 3))) @ lean.weights[:, 0]
+        np.testing.assert_allclose(lean.z(case, np.ones((2, 3))), alone)
+
+    def test_places_and_skills_are_those_of_the_task_files(self):
+        tasks = Tasks(Path(__file__).parent.parent / "crates" / "retort-bench" / "tasks")
+        row = {"task": "diasafety_safe", "kind": "options", "options": [["no", " no"], ["yes", " yes"]]}
+        self.assertEqual((tasks.skills(row), tasks.places(row)), (["harmlessness"], [0.0, 1.0]))
+        asked = {"task": "summedits", "asked": "factuality", "options": [[each] for each in ("1", "2", "3", "4", "5", "NA")]}
+        self.assertEqual((tasks.skills(asked), tasks.places(asked)), (["factuality"], [0.0, 0.25, 0.5, 0.75, 1.0, None]))
+        self.assertEqual(tasks.skills({"task": "variant_longer_worse_harmless_reply"}), ["harmlessness", "overall"])
+        self.assertIsNone(tasks.places({"task": "begin_attribution", "options": [["red"], ["green"]]}))
+
+    def test_measures_by_hand(self):
+        found = dict(zip(MEASURES, measures(pieces("Robin sings. He has 3 eggs.", context="Say what Robin sings to 3 hens."))))
+        # Content words, stemmed: robin, sing, 3, egg (more than three letters, or a number); the prompt has all but egg.
+        self.assertAlmostEqual(found["words"], 3 / 4)
+        # Of the second sentence 3 of "3, eggs".
+        self.assertAlmostEqual(found["worst sentence"], 1 / 2)
+        # What, Robin, sings, 3 and hens were to be covered; "what" and "hens" are not.
+        self.assertAlmostEqual(found["prompt covered"], 3 / 5)
+        self.assertEqual((found["numbers"], found["has numbers"], found["names"], found["has names"]), (1.0, 1.0, 0.0, 1.0))
+        self.assertEqual((found["ends"], found["declines"], found["repeated"]), (1.0, 0.0, 0.0))
+        self.assertAlmostEqual(found["length"], math.log(7))
 
 
 if __name__ == "__main__":
