@@ -50,19 +50,46 @@ pub(crate) fn wasm_target(workspace: &Workspace) -> Result<(), Error> {
 
 /// Chromium, from the `CHROMIUM` variable or wherever it is usually installed.
 pub(crate) fn chromium() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os("CHROMIUM").filter(|value| !value.is_empty()) {
-        return Some(PathBuf::from(path)).filter(|path| path.is_file());
-    }
-    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-    let folders: Vec<PathBuf> =
-        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-    let on_path = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     let elsewhere = [
         "/Applications/Chromium.app/Contents/MacOS/Chromium",
         "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
         r"C:\Program Files\Google\Chrome\Application\chrome.exe",
     ];
+    browser(
+        "CHROMIUM",
+        &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+        &elsewhere,
+    )
+}
+
+/// Firefox, from the `FIREFOX` variable or wherever it is usually installed.
+pub(crate) fn firefox() -> Option<PathBuf> {
+    let elsewhere =
+        ["/Applications/Firefox.app/Contents/MacOS/firefox", r"C:\Program Files\Mozilla Firefox\firefox.exe"];
+    browser("FIREFOX", &["firefox-esr", "firefox"], &elsewhere)
+}
+
+/// A browser: what the variable says, else the first of these that is there.
+fn browser(variable: &str, names: &[&str], elsewhere: &[&str]) -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os(variable).filter(|value| !value.is_empty()) {
+        return Some(PathBuf::from(path)).filter(|path| path.is_file());
+    }
+    let folders: Vec<PathBuf> =
+        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+    let on_path = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     on_path.chain(elsewhere.iter().map(PathBuf::from)).find(|path| path.is_file())
+}
+
+/// Firefox, installed first where it is missing on Debian as root. It is tested where it is there: not everyone has it.
+pub(crate) fn firefox_if_possible() -> Result<Option<PathBuf>, Error> {
+    if let Some(found) = firefox() {
+        return Ok(Some(found));
+    }
+    if !(is_debian() && is_root()) {
+        return Ok(None);
+    }
+    apt(&["firefox-esr"])?;
+    Ok(firefox())
 }
 
 /// Whether the software Vulkan driver is there. Only Linux needs it: the others have a GPU interface of their own.
@@ -109,6 +136,13 @@ pub(crate) fn install(wanted: Wanted) -> Result<(), Error> {
     if !(is_debian() && is_root()) {
         return Err(advice(missing, std::env::consts::OS));
     }
+    apt(&packages)?;
+    let missing = wanted.missing();
+    if missing == Wanted::default() { Ok(()) } else { Err(advice(missing, std::env::consts::OS)) }
+}
+
+/// Installs Debian's packages.
+fn apt(packages: &[&str]) -> Result<(), Error> {
     eprintln!("Installing {}", packages.join(" and "));
     let apt = || {
         let mut command = Command::new("apt-get");
@@ -116,9 +150,7 @@ pub(crate) fn install(wanted: Wanted) -> Result<(), Error> {
         command
     };
     process::run(apt().args(["update", "--quiet"]))?;
-    process::run(apt().args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(&packages))?;
-    let missing = wanted.missing();
-    if missing == Wanted::default() { Ok(()) } else { Err(advice(missing, std::env::consts::OS)) }
+    process::run(apt().args(["install", "--yes", "--quiet", "--no-install-recommends"]).args(packages))
 }
 
 fn advice(missing: Wanted, system: &str) -> Error {

@@ -86,6 +86,7 @@ const STEPS: &[Step] = &[
     Step { name: "page", groups: &[Browser], run: build_page },
     Step { name: "page unit tests", groups: &[Browser], run: page_tests },
     Step { name: "browser tests", groups: &[Browser], run: browser_tests },
+    Step { name: "the page in Firefox", groups: &[Browser], run: firefox },
 ];
 
 /// Runs the steps until one fails, then sums up.
@@ -354,6 +355,21 @@ fn browser_tests(run: &mut Run<'_>) -> Result<Outcome, Error> {
     Ok(Outcome::Passed)
 }
 
+/// Playwright does not drive a Firefox as it is installed, so that this is a script of its own.
+fn firefox(run: &mut Run<'_>) -> Result<Outcome, Error> {
+    let Some(firefox) = prerequisites::firefox_if_possible()? else {
+        return Ok(Outcome::Skipped("Firefox was not found (FIREFOX can hold its path)".to_owned()));
+    };
+    let folder = run.workspace.browser_tests();
+    process::run(
+        run.command("node", folder)
+            .arg("firefox.mjs")
+            .env("FIREFOX", firefox)
+            .env("RETORT_XTASK", &run.workspace.xtask),
+    )?;
+    Ok(Outcome::Passed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,6 +411,7 @@ mod tests {
             "page",
             "page unit tests",
             "browser tests",
+            "the page in Firefox",
         ];
         assert_eq!(steps(Some(Browser))[1..], browser);
         assert_eq!(steps(None).len(), STEPS.len());
