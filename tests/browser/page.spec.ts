@@ -2,8 +2,29 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { done, expect, fill, open, press, ready, test, PROMPT, RESPONSE } from "./fixtures.ts";
+import { FAKE } from "./servers.ts";
 
 const rows = "[data-testid=row]";
+
+test("the texts are read while nobody types, and Judge goes on from there", async ({ page, gate }) => {
+  test.skip(FAKE, "reads nothing");
+  await open(page, gate);
+  await ready(page);
+  await fill(page);
+  const bench = page.locator(".bench");
+  await expect(bench).toHaveAttribute("data-ahead", "read", { timeout: 60_000 });
+  // Whoever types on is not waited for, and what stands there then is read.
+  await fill(page, undefined, "Another response altogether.");
+  await expect(bench).toHaveAttribute("data-ahead", "none");
+  await expect(bench).toHaveAttribute("data-ahead", "read", { timeout: 60_000 });
+  await press(page, "Judge");
+  await done(page);
+  const said = /([\d,]+) tokens computed, ([\d,]+) reused/.exec((await page.getByText("tokens computed").textContent()) ?? "");
+  const [computed = 0, reused = 0] = said!.slice(1).map((figure) => Number(figure.replace(",", "")));
+  // All but the questions: the rest of what opens every inquiry, the prompt and the response.
+  expect(reused).toBeGreaterThan(PROMPT.length / 4);
+  expect(computed).toBeGreaterThan(0);
+});
 
 test("a judgement by keyboard alone", async ({ page, gate }, info) => {
   await open(page, gate);

@@ -203,6 +203,10 @@ export class Engine {
     };
   }
 
+  async read_ahead(_request: JudgeRequest, _cancel: Cancel): Promise<void> {
+    await sleep(20);
+  }
+
   async states(request: StateRequest, _cancel: Cancel): Promise<StateRecord> {
     await sleep(30);
     const width = 8;

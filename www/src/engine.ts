@@ -6,7 +6,7 @@ import { text } from "./text";
 import type { BackendChoice, JudgeEvent, JudgeRecord, JudgeRequest } from "./types";
 import { startWorker } from "./worker/start";
 import type { Profile } from "./worker/names";
-import type { AdapterChoice, Call, CallName, Calls, Failure, FromWorker, ModelSource, ToWorker } from "./worker/protocol";
+import { isModelCall, type AdapterChoice, type Call, type CallName, type Calls, type Failure, type FromWorker, type ModelSource, type ToWorker } from "./worker/protocol";
 import workerUrl from "./worker/worker.ts?worker&url";
 
 const PING_EVERY_MS = 10_000;
@@ -84,7 +84,10 @@ export class EngineClient {
   readonly state: Signal<State> = signal(INITIAL);
   #worker: Worker | null = null;
   #next_id = 1;
+  /** Whether the model has read what may be asked next. */
+  readonly ahead = signal<"none" | "reading" | "read">("none");
   #pending: JudgeRequest | null = null;
+  #ahead: Asked<"read_ahead"> | null = null;
   #calls = new Map<number, PendingCall>();
   #apart = new Map<number, Apart>();
   #unanswered = 0;
@@ -120,6 +123,7 @@ export class EngineClient {
 
   load(source: ModelSource, backend: BackendChoice, adapter: AdapterChoice = this.#adapterFor(source)): void {
     const load_id = this.#next_id++;
+    this.stopReading();
     if (!this.#worker) return this.restartWith(source, backend);
     this.#dispatch({ type: "load_requested", load_id, source, backend, adapter });
     this.#send({ type: "load", load_id, source, backend, adapter, tuning: recallTuning() });
@@ -142,13 +146,41 @@ export class EngineClient {
   setAdapter(adapter: AdapterChoice): void {
     const { model, source, backend } = this.state.value;
     if (model.phase !== "ready") return this.load(source, backend, adapter);
+    this.stopReading();
     const adapter_id = this.#next_id++;
     this.#dispatch({ type: "adapter_requested", adapter_id, adapter });
     this.#send({ type: "set_adapter", adapter_id, adapter });
   }
 
+  /**
+   * Lets the model read what may soon be asked, so that its scores come sooner. Whatever else is asked of the model stops it first, and
+   * what was read until then stays read.
+   */
+  readAhead(request: JudgeRequest): void {
+    this.stopReading();
+    const { model, run, queued } = this.state.value;
+    if (model.phase !== "ready" || run?.phase === "running" || queued || this.#apart.size > 0 || profileOf(this.state.value) !== "options") return;
+    const asked = this.call("read_ahead", request);
+    this.#ahead = asked;
+    this.ahead.value = "reading";
+    const end = (how: "none" | "read") => {
+      if (this.#ahead !== asked) return;
+      this.#ahead = null;
+      this.ahead.value = how;
+    };
+    // What stands in its way is said when the request itself is made.
+    asked.answer.then(() => end("read"), () => end("none"));
+  }
+
+  stopReading(): void {
+    this.#ahead?.cancel();
+    this.#ahead = null;
+    this.ahead.value = "none";
+  }
+
   /** Judges at once, or as soon as the model that is being loaded is ready. */
   judge(request: JudgeRequest): void {
+    this.stopReading();
     if (this.state.value.model.phase !== "ready") {
       this.#pending = request;
       this.#dispatch({ type: "queue_changed", queued: true });
@@ -189,6 +221,7 @@ export class EngineClient {
    * was cancelled in its midst resolves, and its record says so; one that was cancelled before rejects with the code "cancelled".
    */
   judgeApart(request: JudgeRequest, { signal, on_event }: { signal?: AbortSignal; on_event?: (event: JudgeEvent) => void } = {}): Promise<JudgeRecord> {
+    this.stopReading();
     if (signal?.aborted) return Promise.reject<JudgeRecord>({ code: "cancelled", message: text.failure.cancelled } satisfies Failure);
     if (this.state.value.model.phase !== "ready") {
       return Promise.reject<JudgeRecord>({ code: "not_ready", message: text.failure.notReady } satisfies Failure);
@@ -208,6 +241,7 @@ export class EngineClient {
 
   /** Asks the engine something; only what needs the model takes noticeable time. */
   call<Name extends CallName>(name: Name, give: Calls[Name]["give"], on_progress?: (done: number, total: number) => void): Asked<Name> {
+    if (name !== "read_ahead" && isModelCall({ name, give } as Call)) this.stopReading();
     const call_id = this.#next_id++;
     const cancel = () => {
       if (this.#calls.has(call_id)) this.#send({ type: "cancel_call", call_id });

@@ -1,7 +1,7 @@
 //! One judgement: a response, scored by every rubric and looked through for every item of a checklist.
 
 use retort_checklist::{Checklist, ChecklistProblem, Item, ScoreError};
-use retort_lm::{Adapter, Answer, Flow, LanguageModel, LmError, Usage, Watch};
+use retort_lm::{Adapter, Answer, Flow, LanguageModel, LmError, PromptTree, Usage, Watch};
 use retort_rubric::{Annotation, InvalidRubric, Rubric, Severity, builtin};
 use serde::{Deserialize, Serialize};
 
@@ -241,33 +241,14 @@ pub async fn judge<M: LanguageModel>(
     request: &Request,
     observer: &mut dyn Observer,
 ) -> Result<Judgement, JudgeError> {
-    for (what, text) in [("prompt", &request.prompt), ("response", &request.response)] {
-        if text.trim().is_empty() {
-            return Err(JudgeError::Empty { what });
-        }
-    }
-    let items: &[Item] = request.checklist.as_ref().map_or(&[], |checklist| &checklist.items);
-    if request.rubrics.is_empty() && items.is_empty() {
-        return Err(JudgeError::NoRubrics);
-    }
-    for rubric in &request.rubrics {
-        rubric.validate()?;
-    }
-    if let Some(checklist) = &request.checklist {
-        let mut problems = checklist.check();
-        problems.retain(|problem| problem.severity == Severity::Error);
-        if !problems.is_empty() {
-            return Err(JudgeError::Checklist(problems));
-        }
-    }
+    check(request)?;
+    let items = items(request);
     let known = Calibration::of_model(model)?;
     // What is written has no probabilities to set right.
     let known = known.filter(|_| request.form.is_none());
     let calibration = known.as_ref().filter(|_| !request.uncalibrated);
     let asked: Vec<usize> = (0..items.len()).filter(|&index| !items[index].is_verified()).collect();
-    let rubrics = request.rubrics.iter().map(Question::of_rubric);
-    let questions: Vec<Question<'_>> =
-        rubrics.chain(asked.iter().map(|&index| Question::of_item(&items[index]))).collect();
+    let questions = questions(request);
 
     let mut scoring = Scoring {
         request,
@@ -326,6 +307,69 @@ pub async fn judge<M: LanguageModel>(
         (Some(_), Some(_)) => CalibrationUse::Applied,
     };
     Ok(Judgement { verdicts, items, sums, truncations, calibration, usage, cancelled, failure })
+}
+
+/// Reads what a judgement of this request reads before its questions, and leaves it in the model, so that the judgement begins
+/// with the questions: for whoever knows the texts before somebody asks. It changes no verdict. Judges that write, and requests
+/// of which the model is asked nothing, read nothing. `progress` is told tokens done and tokens in all, and can stop it; what was
+/// read until then stays.
+///
+/// # Errors
+/// As for [`judge`]; [`LmError::Cancelled`] where it was stopped.
+pub async fn read_ahead<M: LanguageModel>(
+    model: &mut M,
+    request: &Request,
+    progress: &mut dyn FnMut(usize, usize) -> Flow,
+) -> Result<Usage, JudgeError> {
+    check(request)?;
+    let questions = questions(request);
+    if questions.is_empty() || request.form.is_some() {
+        return Ok(Usage::default());
+    }
+    let tree = inquiry(request, &questions).plan(model)?.tree();
+    let prefix = PromptTree { branches: Vec::new(), ..tree };
+    model.answer(&prefix, &mut Ahead(progress)).await?;
+    Ok(model.usage())
+}
+
+struct Ahead<'a>(&'a mut dyn FnMut(usize, usize) -> Flow);
+
+impl Watch for Ahead<'_> {
+    fn progress(&mut self, done: usize, total: usize) -> Flow {
+        (self.0)(done, total)
+    }
+}
+
+fn check(request: &Request) -> Result<(), JudgeError> {
+    for (what, text) in [("prompt", &request.prompt), ("response", &request.response)] {
+        if text.trim().is_empty() {
+            return Err(JudgeError::Empty { what });
+        }
+    }
+    if request.rubrics.is_empty() && items(request).is_empty() {
+        return Err(JudgeError::NoRubrics);
+    }
+    for rubric in &request.rubrics {
+        rubric.validate()?;
+    }
+    if let Some(checklist) = &request.checklist {
+        let mut problems = checklist.check();
+        problems.retain(|problem| problem.severity == Severity::Error);
+        if !problems.is_empty() {
+            return Err(JudgeError::Checklist(problems));
+        }
+    }
+    Ok(())
+}
+
+fn items(request: &Request) -> &[Item] {
+    request.checklist.as_ref().map_or(&[], |checklist| &checklist.items)
+}
+
+/// What the model is asked: every rubric, and every item that code does not decide.
+fn questions(request: &Request) -> Vec<Question<'_>> {
+    let rubrics = request.rubrics.iter().map(Question::of_rubric);
+    rubrics.chain(items(request).iter().filter(|item| !item.is_verified()).map(Question::of_item)).collect()
 }
 
 /// The questions about the texts of a request.

@@ -9,6 +9,8 @@
 //!    scored or with the reason why not.
 //! 5. [`Record`]: the judgement as one JSON line that says all that is needed to trust or repeat it.
 //!
+//! [`read_ahead`] does what of this needs no question, while nobody waits.
+//!
 //! Beside it, [`annotate()`] says what an instruction needs, [`write_items`] lets a model write items for a checklist,
 //! [`reward()`] reads what a reward model's own head says of responses, [`compare()`] shows responses together in both orders,
 //! and [`states()`] reads what the model has of a response inside it. [`WrittenForm`] asks and reads judges that write their
@@ -44,7 +46,7 @@ pub use compare::{
 };
 pub use inquiry::{Aim, Inquiry, InquiryPlan};
 pub use item::{ChecklistSums, Decision, ItemVerdict};
-pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, Wording, judge};
+pub use judge::{JudgeError, Judgement, NoObserver, Observer, Planned, Request, Wording, judge, read_ahead};
 pub use prompt::{Field, TextRole, Truncation};
 pub use question::{NOT_APPLICABLE, Question};
 pub use record::{

@@ -13,7 +13,8 @@ use fake::{Count, Fake, answer, characters, failure, runs, thirds};
 use proptest::prelude::*;
 use retort_judge::{
     AdapterIdentity, JudgeError, Judgement, ModelIdentity, NoObserver, Observer, Planned, Record, Request,
-    RubricVerdict, RunContext, TextRole, Truncation, Unscored, Verdict, Wording, judge, sha256_hex,
+    RubricVerdict, RunContext, TextRole, Truncation, Unscored, Verdict, Wording, judge, read_ahead,
+    sha256_hex,
 };
 use retort_lm::{BackendKind, Flow, LmError, PromptTree, Segment, Segments, Usage};
 use retort_rubric::{Rubric, RubricOption, builtin};
@@ -48,6 +49,32 @@ fn tree(request: &Request) -> PromptTree {
     run(&mut model, request).unwrap();
     assert_eq!(model.asked.len(), 1, "one tree for all rubrics");
     model.asked.remove(0)
+}
+
+/// What is read before anybody asks is what the questions share, to the token; and nothing is asked.
+#[test]
+fn reading_ahead_reads_the_prefix_alone() {
+    let mut model = Fake::new();
+    let usage = pollster::block_on(read_ahead(&mut model, &three(), &mut |_, _| Flow::Continue)).unwrap();
+    assert_eq!(usage, model.usage());
+    let read = model.asked.remove(0);
+    assert_eq!((&read.prefix, read.branches.len()), (&tree(&three()).prefix, 0));
+}
+
+#[test]
+fn reading_ahead_refuses_what_judging_refuses() {
+    let ahead = |model: &mut Fake, request: &Request| {
+        pollster::block_on(read_ahead(model, request, &mut |_, _| Flow::Continue))
+    };
+    let empty = ahead(&mut Fake::new(), &request("Why?", " ", None, &always())).unwrap_err();
+    assert_eq!(empty.code(), "empty");
+    let nothing = ahead(&mut Fake::new(), &request("Why?", "So.", None, &[])).unwrap_err();
+    assert_eq!(nothing.code(), "no_rubrics");
+    // A judge that writes reads its texts in another form.
+    let mut writes = Fake::new();
+    let written = Request { form: Some(retort_judge::WrittenForm::Prometheus), ..three() };
+    assert_eq!(ahead(&mut writes, &written).unwrap(), Usage::default());
+    assert!(writes.asked.is_empty());
 }
 
 fn expected(verdict: &RubricVerdict) -> f64 {

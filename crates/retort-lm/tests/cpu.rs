@@ -615,6 +615,13 @@ fn p48_what_is_too_long_is_refused_before_anything_is_computed() {
 fn no_branches_is_no_answers() {
     let tree = PromptTree { prefix: Segments::new().user("x"), branches: Vec::new() };
     assert_eq!(answer(&mut model(Shape::default()), &tree), []);
+    // What was read without a question is there when one is asked.
+    let (asked, mut read) = (sample_tree(), model(Shape::default()));
+    let prefix = read.count_tokens(&asked.prefix).unwrap();
+    answer(&mut read, &PromptTree { branches: Vec::new(), ..asked.clone() });
+    assert_eq!((read.usage().computed, read.usage().reused), (prefix, 0));
+    close(&answer(&mut read, &asked), &answer(&mut model(Shape::default()), &asked), 1e-5);
+    assert_eq!(read.usage().reused, prefix);
     let nothing = PromptTree { prefix: Segments::new(), branches: Vec::new() };
     assert_eq!(answer(&mut model(Shape::default()), &nothing), []);
 }

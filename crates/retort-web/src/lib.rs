@@ -496,19 +496,7 @@ impl Engine {
         on_event: OnEvent,
         cancel: &Cancel,
     ) -> Result<JsJudgeRecord, Error> {
-        let JudgeRequest { prompt, response, reference, rubrics, checklist, annotation, wording, form } =
-            from_js(request.into(), "request")?;
-        let request = Request {
-            prompt,
-            response,
-            reference,
-            rubrics,
-            checklist,
-            annotation,
-            wording: wording.unwrap_or_else(|| Wording::suiting(self.model.adapter())),
-            form,
-            ..Request::default()
-        };
+        let request = self.request(request)?;
         let on_event = Function::from(JsValue::from(on_event));
         let mut listener = Listener { on_event, cancel, response: &request.response };
         let start = js_sys::Date::now();
@@ -520,6 +508,34 @@ impl Engine {
             utf16::item(item, &request.response);
         }
         to_js(&record).map(JsCast::unchecked_into)
+    }
+
+    /// Reads the texts of a request before it is asked, so that its scores come sooner. What was read until a cancel stays.
+    ///
+    /// # Errors
+    /// A `RetortError`; with the code `cancelled` where it was cancelled.
+    pub async fn read_ahead(&mut self, request: JsJudgeRequest, cancel: &Cancel) -> Result<(), Error> {
+        let request = self.request(request)?;
+        let mut follow = |_, _| cancel.flow();
+        let read = retort_judge::read_ahead(&mut self.model, &request, &mut follow).await;
+        read.map(|_| ()).map_err(judge_error)
+    }
+
+    /// What the page asks for, as the engine knows it.
+    fn request(&self, request: JsJudgeRequest) -> Result<Request, Error> {
+        let JudgeRequest { prompt, response, reference, rubrics, checklist, annotation, wording, form } =
+            from_js(request.into(), "request")?;
+        Ok(Request {
+            prompt,
+            response,
+            reference,
+            rubrics,
+            checklist,
+            annotation,
+            wording: wording.unwrap_or_else(|| Wording::suiting(self.model.adapter())),
+            form,
+            ..Request::default()
+        })
     }
 
     /// Lets the model say what an instruction needs. Progress is told to `on_progress`. A cancelled run is no error: its

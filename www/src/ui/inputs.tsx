@@ -9,14 +9,18 @@ import { faultOf, isHard } from "../asks";
 import { profileOf } from "../profile";
 import type { Modes, Reading } from "../reading";
 import { text } from "../text";
-import type { Rubric } from "../types";
+import type { JudgeRequest, Rubric } from "../types";
 import { ChatOffer, ChatShown, type Found } from "./chat-offer";
 import { Field } from "./field";
 
 export interface InputsHandle {
   /** The texts as the model is to read them, the system prompt within the prompt; or null after pointing out which one is missing. */
-  read(): { prompt: string; response: string; reference?: string } | null;
+  read(): Texts | null;
+  /** The same, without a word where one is missing. */
+  peek(): Texts | null;
 }
+
+type Texts = Pick<JudgeRequest, "prompt" | "response" | "reference">;
 
 interface Props {
   engine: EngineClient;
@@ -40,19 +44,23 @@ export function Inputs({ engine, reading, handle, chosen, onJudge }: Props) {
   const system = useRef<HTMLTextAreaElement>(null);
   const missing = useSignal<"prompt" | "response" | null>(null);
 
+  const peek = (): Texts | null => {
+    if (!isFilled(prompt) || !isFilled(response)) return null;
+    const wanted = reference.current!.value;
+    const texts = { prompt: promptWith(system.current!.value, prompt.current!.value), response: response.current!.value };
+    return wanted.trim() === "" ? texts : { ...texts, reference: wanted };
+  };
   useImperativeHandle(handle, () => ({
+    peek,
     read() {
-      const texts = { prompt: prompt.current!.value, response: response.current!.value };
-      const empty = texts.prompt.trim() === "" ? "prompt" : texts.response.trim() === "" ? "response" : null;
+      const empty = !isFilled(prompt) ? "prompt" : !isFilled(response) ? "response" : null;
       missing.value = empty;
       if (empty) {
         (empty === "prompt" ? prompt : response).current!.focus();
         announcement.value = empty === "prompt" ? text.input.promptMissing : text.input.responseMissing;
         return null;
       }
-      texts.prompt = promptWith(system.current!.value, texts.prompt);
-      const wanted = reference.current!.value;
-      return wanted.trim() === "" ? texts : { ...texts, reference: wanted };
+      return peek();
     },
   }), []);
 

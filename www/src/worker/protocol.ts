@@ -109,6 +109,8 @@ export interface Calls {
   compare: { give: CompareRequest; get: CompareRecord };
   /** What the loaded model's own head says of responses; it takes a while and can be cancelled. */
   reward: { give: RewardRequest; get: RewardRecord };
+  /** The loaded model reads the texts of a request that may be asked soon, so that its scores come sooner; it can be cancelled. */
+  read_ahead: { give: JudgeRequest; get: void };
   /** What the loaded model has inside of one response. */
   states: { give: StateRequest; get: StateRecord };
   /** The loaded model annotates; it takes a while and can be cancelled. */
@@ -123,10 +125,10 @@ export type CallName = keyof Calls;
 export type Call = { [Name in CallName]: { name: Name; give: Calls[Name]["give"] } }[CallName];
 
 /** The calls that need the loaded model. */
-export type ModelCall = Extract<Call, { name: "ask_annotation" | "ask_items" | "compare" | "reward" | "states" }>;
+export type ModelCall = Extract<Call, { name: "ask_annotation" | "ask_items" | "compare" | "read_ahead" | "reward" | "states" }>;
 
 export function isModelCall(call: Call): call is ModelCall {
-  return ["ask_annotation", "ask_items", "compare", "reward", "states"].includes(call.name);
+  return ["ask_annotation", "ask_items", "compare", "read_ahead", "reward", "states"].includes(call.name);
 }
 
 export type ToWorker =

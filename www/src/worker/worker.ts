@@ -517,6 +517,8 @@ function ask(call_id: number, call: ModelCall): Promise<Calls[ModelCall["name"]]
           return await loaded.engine.write_items(call.give, (event: WriteEvent) => event.kind === "progress" && progress(event.done, event.total), cancel);
         case "compare":
           return await loaded.engine.compare(call.give, on_tokens, cancel);
+        case "read_ahead":
+          return await loaded.engine.read_ahead(call.give, cancel);
         case "reward":
           return await loaded.engine.reward(call.give, on_tokens, cancel);
         case "states":

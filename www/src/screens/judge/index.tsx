@@ -25,6 +25,9 @@ import { Applied } from "../calibrate/applied";
 import { formatOf } from "../rubrics/draft";
 import "./style.css";
 
+/** Typing has paused. */
+const READ_AHEAD_AFTER_MS = 1000;
+
 /** One prompt, one response: what is good and bad about it. */
 export default function Judge({ engine, active }: ScreenProps) {
   const state = engine.state;
@@ -57,18 +60,42 @@ export default function Judge({ engine, active }: ScreenProps) {
     if (source) engine.load(source, state.value.backend);
   });
 
-  const start = (texts: Pick<JudgeRequest, "prompt" | "response" | "reference">) => {
+  /** What would be asked of these texts; null where nothing is chosen. */
+  const requestOf = (texts: Pick<JudgeRequest, "prompt" | "response" | "reference">): JudgeRequest | null => {
     const { skills, overall } = reading.modes.value;
     const rubrics = [...(skills ? chosen.value : []), ...(overall && state.value.overall ? [state.value.overall] : [])];
     const checklist = reading.sent();
-    if (rubrics.length === 0 && checklist === null) {
+    if (rubrics.length === 0 && checklist === null) return null;
+    const { annotation } = reading.asks.value;
+    return { ...texts, rubrics, ...(checklist && { checklist }), ...(annotation && { annotation }) };
+  };
+  const start = (texts: Pick<JudgeRequest, "prompt" | "response" | "reference">) => {
+    const request = requestOf(texts);
+    if (request === null) {
       announcement.value = text.judge.nothing;
       return;
     }
-    const { annotation } = reading.asks.value;
-    sent.current = { ...texts, rubrics, ...(checklist && { checklist }), ...(annotation && { annotation }) };
-    engine.judge(sent.current);
+    sent.current = request;
+    engine.judge(request);
   };
+  /** While nobody types, the model reads what stands there, so that scores come as soon as they are asked for. */
+  const pause = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const readAhead = () => {
+    clearTimeout(pause.current);
+    engine.stopReading();
+    pause.current = setTimeout(() => {
+      void reading.settled().then(() => {
+        const texts = inputs.current?.peek();
+        const request = texts && requestOf(texts);
+        if (request) engine.readAhead(request);
+      });
+    }, READ_AHEAD_AFTER_MS);
+  };
+  useEffect(() => {
+    if (active) return;
+    clearTimeout(pause.current);
+    engine.stopReading();
+  }, [active]);
   useSignalEffect(() => {
     const { run } = state.value;
     if (!run) return;
@@ -137,7 +164,7 @@ export default function Judge({ engine, active }: ScreenProps) {
 
   return (
     <>
-      <div class="bench">
+      <div class="bench" onInput={readAhead} data-ahead={engine.ahead.value}>
         <div class="front">
           <Inputs engine={engine} reading={reading} handle={inputs} chosen={chosen} onJudge={judge} />
           {!byHead.value && <AsksPanel engine={engine} reading={reading} />}
