@@ -116,6 +116,24 @@ test("cancelling keeps what was ready and leaves the engine usable", async () =>
   assert.equal(again.cancelled, false);
 });
 
+test("what was read ahead is not read again, and changes no score", async () => {
+  const tiny = readFileSync(path("RETORT_TINY_MODEL"));
+  const engine = await load(tiny);
+  const request = { ...texts, rubrics: builtin_rubrics() };
+  await engine.read_ahead(request, new Cancel());
+  const record = await judge(engine, request);
+  const cold = await judge(await load(tiny), request);
+  // The texts were there and the questions were not; the processor's sums are the same in whatever parts they come.
+  assert.ok(record.timings.tokens_reused > record.input.response_words, `${record.timings.tokens_reused} tokens`);
+  assert.equal(cold.timings.tokens_reused, 0);
+  assert.equal(record.timings.tokens + record.timings.tokens_reused, cold.timings.tokens);
+  assert.deepEqual(record.verdicts, cold.verdicts);
+  const cancel = new Cancel();
+  cancel.cancel();
+  await assert.rejects(engine.read_ahead({ ...request, response: "Another one." }, cancel), { code: "cancelled" });
+  await assert.rejects(engine.read_ahead({ ...request, response: " " }, new Cancel()), { code: "empty" });
+});
+
 test("files that are no models end in an error with a code", async () => {
   const tiny = readFileSync(path("RETORT_TINY_MODEL"));
   for (const [bytes, code] of [
