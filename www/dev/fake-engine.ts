@@ -78,7 +78,7 @@ export class Engine {
       model: {
         name: options.name, sha256: options.sha256 ?? null, architecture: "llama", parameters: 134_515_008, context_length: 2048,
         layers: 30, width: 576, quantization: "Q4_1", file_bytes: source.size,
-        head: /reward/.test(options.name) ? { outputs: 1, labels: [] } : null,
+        head: /reward/.test(options.name) ? { outputs: 1, labels: [] } : /classifier/.test(options.name) ? { outputs: 3, labels: ["helpful", "safe", "brief"] } : null,
       },
       adapter: null,
     });
@@ -165,16 +165,20 @@ export class Engine {
   }
 
   async reward(request: RewardRequest, on_progress: (p: TokenProgress) => void, cancel: Cancel): Promise<RewardRecord> {
+    const { head } = this.about.model;
+    if (head === null) throw new FakeError("no_head", "The loaded model has no head of its own.");
+    if (request.responses.every((response) => response.length > 50_000)) throw new FakeError("too_long", "The text is longer than the model's context of 2048 tokens; shorten it.");
     const rewards: Reward[] = [];
+    const pace = Number(/pace=(\d+)/.exec(request.prompt)?.[1] ?? 60);
     for (const [at, response] of request.responses.entries()) {
-      await sleep(60);
+      await sleep(pace);
       on_progress({ done_tokens: at + 1, total_tokens: request.responses.length });
-      rewards.push(cancel.cancelled ? { kind: "unscored", code: "cancelled", message: "Cancelled before this score was computed" } : { kind: "scored", outputs: [response.length / 100] });
+      rewards.push(cancel.cancelled ? { kind: "unscored", code: "cancelled", message: "Cancelled before this score was computed" } : { kind: "scored", outputs: Array.from({ length: head.outputs }, (_, output) => (response.length - 40) / 10 + output) });
     }
     return {
       format: "retort.reward/1", version: version(), task: "reward", input: { prompt_sha256: hex(request.prompt), responses_sha256: request.responses.map(hex) },
       model: { name: this.about.model.name, sha256: this.about.model.sha256, adapter: this.about.adapter }, backend: this.about.backend, device: this.about.device,
-      labels: [], rewards, notices: [], timings: { total_ms: 60, tokens: 10, tokens_reused: 0 }, cancelled: cancel.cancelled,
+      labels: head.labels, rewards, notices: [], timings: { total_ms: 60, tokens: 10, tokens_reused: 0 }, cancelled: cancel.cancelled,
     };
   }
 

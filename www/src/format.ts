@@ -36,6 +36,11 @@ export function formatScore(score: number): string | null {
   return Number.isFinite(score) ? score.toFixed(2) : null;
 }
 
+/** What a head gives, which has no scale that would say how many decimals are enough. As with a score, what is not finite has no text. */
+export function formatReward(value: number): string | null {
+  return Number.isFinite(value) ? value.toFixed(3) : null;
+}
+
 /** A movement to two decimals with its sign, a true minus; what rounds to nothing has none. */
 export function formatSigned(moved: number): string {
   const shown = Math.abs(moved).toFixed(2);

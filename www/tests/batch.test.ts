@@ -2,19 +2,22 @@ import { describe, expect, it } from "vitest";
 import { readingOf } from "../src/screens/batch/agree";
 import { timeLeft } from "../src/screens/batch/estimate";
 import { askedToday, differences } from "../src/screens/batch/identity";
+import { edgeText, spreadOf } from "../src/screens/batch/distribution";
 import { annotationIn, columnsKey, humanBySkill, humanColumns, mappingOf, merged, namesOf, numberOf } from "../src/screens/batch/mapping";
+import { measuresOf } from "../src/screens/batch/measures";
 import { onScale, pairingsOf } from "../src/screens/batch/pairs";
 import { withResults } from "../src/screens/batch/results";
-import { belongs, hasWords, lineOf, plainWords, sorted, waitingLine, type Line } from "../src/screens/batch/rows";
+import { belongs, hasWords, lineOf, outcomeOf, plainWords, sorted, waitingLine, type Line } from "../src/screens/batch/rows";
 import { barsOf, chance, meanWithInterval, MOST_RESAMPLED } from "../src/screens/batch/stats";
-import type { Agreement, JudgeRecord, Rubric, Table, Verdict, Vocabulary } from "../src/types";
+import type { Asks } from "../src/screens/batch/types";
+import type { Agreement, JudgeRecord, Reward, RewardRecord, Rubric, Table, Verdict, Vocabulary } from "../src/types";
 
 const rubric = (id: string, values = [1, 2, 3, 4, 5]): Rubric =>
   ({ id, name: id, ability: null, criterion: "", question: null, options: values.map((value) => ({ label: String(value), value, description: null })) });
 const scored = (expected: number): Verdict => ({ kind: "scored", expected, min: 1, max: 5, distribution: [], mass: 0.9, method: "option_probabilities", truncated: false });
 const none = (message: string): Verdict => ({ kind: "unscored", code: "mass_too_low", message });
 const record = (verdicts: Record<string, Verdict>) =>
-  ({ verdicts: Object.entries(verdicts).map(([rubric_id, verdict]) => ({ rubric_id, rubric_name: rubric_id, rubric_sha256: "", verdict })) }) as unknown as JudgeRecord;
+  ({ format: "retort.judgement/1", verdicts: Object.entries(verdicts).map(([rubric_id, verdict]) => ({ rubric_id, rubric_name: rubric_id, rubric_sha256: "", verdict })) }) as unknown as JudgeRecord;
 
 describe("columns", () => {
   const table = { columns: ["q", "a", "score"], roles: { prompt: "q", response: "a" } };
@@ -78,7 +81,7 @@ describe("time left", () => {
 
 describe("rows", () => {
   const rubrics = [rubric("readability"), rubric("factuality"), rubric("overall")];
-  const judged = (index: number, verdicts: Record<string, Verdict>): Line => lineOf({ index, outcome: { kind: "judged", record: record(verdicts) }, annotation: null, ms: 5 }, rubrics);
+  const judged = (index: number, verdicts: Record<string, Verdict>): Line => lineOf({ index, outcome: { kind: "judged", record: record(verdicts) }, annotation: null, ms: 5 }, { rubrics });
   it("takes the mean of what was scored, without the overall score, and says why something was not", () => {
     const line = judged(0, { readability: scored(4), factuality: none("too little"), overall: scored(1) });
     expect(line.mean).toBe(4);
@@ -88,7 +91,7 @@ describe("rows", () => {
   });
   it("takes no mean over two scales (P17)", () => {
     const mixed = [rubric("readability"), rubric("kind"), rubric("points", [0, 50, 100]), rubric("overall")];
-    const of = (rubrics: Rubric[]) => lineOf({ index: 0, outcome: { kind: "judged", record: record({ readability: scored(2), kind: scored(4), points: scored(80) }) }, annotation: null, ms: 5 }, rubrics).mean;
+    const of = (rubrics: Rubric[]) => lineOf({ index: 0, outcome: { kind: "judged", record: record({ readability: scored(2), kind: scored(4), points: scored(80) }) }, annotation: null, ms: 5 }, { rubrics }).mean;
     // (2 + 4) / 2: what is on the skills' scale, and not the points.
     expect(of(mixed)).toBe(3);
     expect(of([mixed[2]!])).toBe(80);
@@ -96,12 +99,12 @@ describe("rows", () => {
   });
   const [low, high, bare, failed, waiting] = [
     judged(0, { readability: scored(2) }), judged(1, { readability: scored(5) }), judged(2, { readability: none("x") }),
-    lineOf({ index: 3, outcome: { kind: "failed", code: "no_text", message: "no response" }, annotation: null, ms: null }, rubrics), waitingLine(4, rubrics),
+    lineOf({ index: 3, outcome: { kind: "failed", code: "no_text", message: "no response" }, annotation: null, ms: null }, { rubrics }), waitingLine(4, { rubrics }),
   ];
   const lines = [low, high, bare, failed, waiting];
   it("sorts rows without a figure to the end, whichever way", () => {
     expect(sorted(lines, { by: "mean", down: true }).map(({ index }) => index)).toEqual([1, 0, 2, 3, 4]);
-    expect(sorted(lines, { by: "rubric", at: 0, down: false }).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4]);
+    expect(sorted(lines, { by: "cell", at: 0, down: false }).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4]);
     expect(sorted(lines, { by: "state", down: false }).map(({ index }) => index)).toEqual([4, 3, 0, 1, 2]);
   });
   it("filters by what became of a row", () => {
@@ -114,7 +117,7 @@ describe("rows", () => {
   });
   it("writes results behind the file's own columns, under names of their own (P30)", () => {
     const table: Table = { container: "csv", shape: null, columns: ["q", "retort_mean"], rows: [{ line: 2, values: ["a", "mine"] }, { line: 3, values: ["b", null] }], faults: [], roles: {} };
-    const out = withResults(table, [judged(0, { readability: scored(3.123456), factuality: none("too little") }), failed], rubrics, false);
+    const out = withResults(table, [judged(0, { readability: scored(3.123456), factuality: none("too little") }), failed], { rubrics }, false);
     expect(out.columns).toEqual(["q", "retort_mean", "retort_readability", "retort_factuality", "retort_overall", "retort_state", "retort_mean_2", "retort_domain", "retort_difficulty", "retort_not_scored"]);
     expect(out.rows[0]).toEqual({ line: 2, values: ["a", "mine", "3.1235", null, null, "judged", "3.1235", null, null, "factuality: too little"] });
     expect(out.rows[1]!.values).toEqual(["b", null, null, null, null, "failed", null, null, null, "no response"]);
@@ -168,9 +171,9 @@ describe("what is said of an agreement", () => {
 
 describe("a person's columns beside the scores", () => {
   const rubrics = [rubric("readability"), rubric("points", [0, 50, 100]), rubric("overall")];
-  const line = lineOf({ index: 0, outcome: { kind: "judged", record: record({ readability: scored(2), points: scored(80), overall: scored(3) }) }, annotation: null, ms: 5 }, rubrics);
+  const line = lineOf({ index: 0, outcome: { kind: "judged", record: record({ readability: scored(2), points: scored(80), overall: scored(3) }) }, annotation: null, ms: 5 }, { rubrics });
   const told = (human_by_skill: Record<string, string>, columns = ["human", "human_points"]) =>
-    pairingsOf(columns, rubrics, { mapping: { human: "human" }, human_by_skill }).map(({ what, column, min, max, scoreOf }) => [what.kind === "rubric" ? what.label : what.kind, column, min, max, scoreOf(line)]);
+    pairingsOf(columns, { rubrics }, { mapping: { human: "human" }, human_by_skill }).map(({ what, column, scale, scoreOf }) => [what.kind === "measure" ? what.label : what.kind, column, scale?.min, scale?.max, scoreOf(line)]);
   it("have the scale of the rubric that they speak of", () => {
     expect(told({})).toEqual([["mean", "human", 1, 5, 2], ["overall", "human", 1, 5, 3], ["points", "human_points", 0, 100, 80]]);
     expect(told({ points: "", overall: "human" })).toEqual([["mean", "human", 1, 5, 2], ["overall", "human", 1, 5, 3]]);
@@ -180,6 +183,81 @@ describe("a person's columns beside the scores", () => {
     expect(onScale([1, null, 5], { min: 1, max: 5 })).toBe(true);
     expect(onScale([80, null], { min: 1, max: 5 })).toBe(false);
     expect(onScale([0], { min: 1, max: 5 })).toBe(false);
+    // What has no bounds is no scale that anything could lie on.
+    expect(onScale([1], null)).toBe(false);
+  });
+});
+
+describe("a model's own head", () => {
+  const rewards = (...given: Reward[]) => ({ format: "retort.reward/1", rewards: given }) as unknown as RewardRecord;
+  const of = (...outputs: number[]): Reward => ({ kind: "scored", outputs });
+  const one: Asks = { rubrics: [], head: { outputs: 1, labels: [] } };
+  const three: Asks = { rubrics: [], head: { outputs: 3, labels: ["helpful", "", "a.b c"] } };
+  const line = (index: number, asks: Asks, reward: Reward): Line => lineOf({ index, outcome: outcomeOf(rewards(reward)), annotation: null, ms: 5 }, asks);
+  it("has a figure of each output, without bounds, called as the file says", () => {
+    expect(measuresOf(one)).toEqual([{ id: "output_1", name: "Reward", scale: null }]);
+    expect(measuresOf(three).map(({ id, name, scale }) => [id, name, scale])).toEqual([["output_1_helpful", "helpful", null], ["output_2", "Output 2", null], ["output_3_a.b c", "a.b c", null]]);
+    expect(measuresOf({ rubrics: [rubric("points", [0, 50, 100])] })).toEqual([{ id: "points", name: "points", scale: { min: 0, max: 100 } }]);
+  });
+  it("gives a row its numbers, below 0 too, and no mean", () => {
+    expect(line(3, three, of(-2.5, 0, 41))).toMatchObject({ index: 3, state: "judged", mean: null, why: null, questions: 1, ms: 5, cells: [{ score: -2.5, why: null }, { score: 0, why: null }, { score: 41, why: null }] });
+    expect(waitingLine(0, three).cells).toHaveLength(3);
+    // Fewer outputs than the file said: what is not there is told, and is not 0.
+    expect(line(0, three, of(1)).cells.map(({ score }) => score)).toEqual([1, null, null]);
+    expect(belongs(line(0, three, of(1)), "unscored")).toBe(true);
+  });
+  it("does not score what it gives no number for, and says why (P16)", () => {
+    const failed = [outcomeOf(rewards({ kind: "unscored", code: "too_long", message: "Too long." })), outcomeOf(rewards(of(1, Number.NaN))), outcomeOf(rewards(of())), outcomeOf(rewards())];
+    expect(failed.map((outcome) => outcome.kind === "failed" && outcome.code)).toEqual(["too_long", "no_number", "no_number", "no_number"]);
+    expect(line(0, one, of(Number.POSITIVE_INFINITY))).toMatchObject({ state: "failed", cells: [{ score: null, why: null }], why: "What the model’s head gave is no number." });
+    expect(outcomeOf(record({}))).toMatchObject({ kind: "judged" });
+  });
+  it("sorts by an output, rows without a number last", () => {
+    const lines = [line(0, three, of(1, 9, 0)), waitingLine(1, three), line(2, three, of(2, -9, 0))];
+    expect(sorted(lines, { by: "cell", at: 1, down: false }).map(({ index }) => index)).toEqual([2, 0, 1]);
+    expect(sorted(lines, { by: "cell", at: 1, down: true }).map(({ index }) => index)).toEqual([0, 2, 1]);
+  });
+  it("is written behind the file's own columns: no mean, no dots in a name, all seven digits that 32 bits hold", () => {
+    const table: Table = { container: "jsonl", shape: null, columns: ["q", "retort_reward_helpful"], rows: [{ line: 1, values: ["a", "mine"] }, { line: 2, values: ["b", null] }], faults: [], roles: {} };
+    // 1.2345679 is 1.234567890123 in seven digits, rounded; 0.00001234567 keeps all of its own.
+    const out = withResults(table, [line(0, three, of(-1.234567890123, 0.00001234567, 41)), waitingLine(1, three)], three, false);
+    expect(out.columns).toEqual(["q", "retort_reward_helpful", "retort_reward_helpful_2", "retort_reward_2", "retort_reward_a_b_c", "retort_state", "retort_not_scored"]);
+    expect(out.rows.map(({ values }) => values)).toEqual([["a", "mine", "-1.234568", "0.00001234567", "41", "judged", null], ["b", null, null, null, null, "waiting", null]]);
+    expect(withResults({ ...table, columns: ["q"], rows: table.rows.slice(0, 1) }, [line(0, one, of(1))], one, false).columns).toEqual(["q", "retort_reward", "retort_state", "retort_not_scored"]);
+  });
+  it("stands beside the column of an overall score where it has one output, else each output beside its own", () => {
+    const told = (asks: Asks, human_by_skill: Record<string, string> = {}) =>
+      pairingsOf(["human", "human_helpful", "reward"], asks, { mapping: { human: "human" }, human_by_skill }).map(({ what, column, scale, scoreOf }) => [what.kind === "measure" && what.label, column, scale, scoreOf(line(0, asks, of(7, 8, 9)))]);
+    // A column called like the one output may be what another model gave: it is not taken for a person's.
+    expect(told(one)).toEqual([["Reward", "human", null, 7]]);
+    expect(told(three)).toEqual([["helpful", "human_helpful", null, 7]]);
+    expect(told(three, { output_1_helpful: "", output_2: "human" })).toEqual([["Output 2", "human", null, 8]]);
+  });
+});
+
+describe("how numbers are spread", () => {
+  const bins = (...values: number[]) => spreadOf(values)!.bins.map(({ low, high, count }) => [low, high, count]);
+  it("counts them in ranges of one round width, from an edge to below the next", () => {
+    // From -3 to 4 are 7, a tenth of which is 0.7: the next round width is 1.
+    expect(bins(-3, -2.5, 0, 0.99, 4)).toEqual([[-3, -2, 2], [-2, -1, 0], [-1, 0, 0], [0, 1, 2], [1, 2, 0], [2, 3, 0], [3, 4, 0], [4, 5, 1]]);
+    // 3 * 0.1 is a little more than 0.3 in binary, which belongs to the range that begins with it all the same.
+    expect(bins(0.1, 0.3, 0.6, 1.1).filter(([, , count]) => count! > 0)).toEqual([[0.1, 0.2, 1], [0.3, 0.4, 1], [0.6, 0.7, 1], [1.1, 1.2, 1]]);
+    const many = Array.from({ length: 1000 }, (_, i) => 100 * Math.sin(i));
+    expect(spreadOf(many)!.bins.reduce((sum, { count }) => sum + count, 0)).toBe(1000);
+    expect(spreadOf(many)!.bins.length).toBeLessThanOrEqual(12);
+  });
+  it("says lowest, median, mean and highest", () => {
+    expect(spreadOf([4, -2, 1, 9, Number.NaN])).toMatchObject({ n: 4, lowest: -2, median: 2.5, mean: 3, highest: 9 });
+    expect(spreadOf([5, 1, 2])).toMatchObject({ median: 2 });
+  });
+  it("has one range for equal numbers, and nothing for none", () => {
+    expect(bins(2.5, 2.5)).toEqual([[2.5, 2.5, 2]]);
+    expect(bins(0)).toEqual([[0, 0, 1]]);
+    expect(spreadOf([Number.NaN])).toBeNull();
+  });
+  it("writes edges with as many decimals as the width has", () => {
+    const text = (low: number, high: number) => [low, high].map((value) => edgeText(value, { low, high, count: 0 }));
+    expect([text(-2, 0), text(0.2, 0.3), text(0.05, 0.1), text(2.5, 2.5)]).toEqual([["-2", "0"], ["0.2", "0.3"], ["0.05", "0.10"], ["2.500", "2.500"]]);
   });
 });
 

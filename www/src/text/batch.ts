@@ -17,6 +17,7 @@ export const batchText = {
   trouble: (what: StoreTrouble, why: string) => historyText.trouble(what, why),
   gone: "This batch is not in this browser: it was deleted, or it was never kept.",
   missing: { prompt: "The row has no prompt.", response: "The row has no response." },
+  noNumber: "What the model’s head gave is no number.",
   crashedTwice: "The engine stopped twice on this row, so it is not tried again.",
 
   saved: {
@@ -73,6 +74,38 @@ export const batchText = {
     hint: "Columns named after a skill are found by themselves. Their numbers are compared with the scores of that skill alone, on its own scale.",
   },
 
+  /** Where the model has a head of its own. */
+  head: {
+    legend: "The model’s own score",
+    ask: (outputs: number) =>
+      `The loaded model is a reward model: ${outputs === 1 ? "a head of its own gives one number to a whole response" : `a head of its own gives ${outputs} numbers to a whole response`}. Skills, rubrics, checklists and the reference are not used.`,
+    table: "The numbers have no scale of their own. They may be compared among responses to one prompt: where prompts differ, the numbers differ for that reason too.",
+    moreOutputs: (shown: string, all: string) => `The first ${shown} of ${all} outputs have columns. A row shows all of its own when it is opened, and the exported table holds all.`,
+    human: {
+      summary: (count: string, all: string) => `Columns with a person’s scores, output by output (${count} of ${all})`,
+      hint: "Columns named after an output are found by themselves. Their numbers are compared with that output alone.",
+    },
+    noColumn: "The head has several outputs, and the file does not say which of them is what a person would rate. Choose a column with numbers for an output to see how well the two agree.",
+    agreeNote: (seed: string) =>
+      `In brackets 95 % bootstrap intervals over prompts (seed ${seed}). Left out: rows without a number in one of the two. The head’s numbers have no scale, so nothing is said of differences and no α is given. They are made for responses to one prompt: with several prompts the correlation is also one of the prompts.`,
+    exportHint: "The table holds every column of your file and the head’s numbers behind it. The records hold numbers and hashes, not your texts.",
+  },
+
+  spread: {
+    heading: "How the numbers are spread",
+    output: "Output",
+    title: (label: string) => `Rows by ${label}`,
+    of: (rows: string, figures: string) => (rows === "1" ? `1 row has a number: ${figures}.` : `${rows} rows have a number: ${figures}.`),
+    figure: (name: string, value: string) => `${name} ${value}`,
+    lowest: "lowest",
+    median: "median",
+    mean: "mean",
+    highest: "highest",
+    between: "From, to below",
+    range: (low: string, high: string) => `${low} to ${high}`,
+    note: "How many rows lie in which range. A row at the upper end of a range counts in the next one. Rows without a number are in none.",
+  },
+
   run: {
     label: "Progress of the batch",
     done: (done: string, rows: string) => `${done} of ${rows} rows`,
@@ -93,7 +126,6 @@ export const batchText = {
       paused: "Paused. What was finished is kept.",
       cancelled: "Cancelled. What was finished is kept, and the batch can go on.",
       not_ready: "The model is not ready. Load it, then go on.",
-      only_head: "The loaded model has a head of its own and cannot judge by rubrics. Load another model, then go on.",
       elsewhere: "Another tab is judging this batch. Pause it there first.",
     },
     engine: (line: string, message: string) => `The engine stopped at line ${line}: ${message} What was finished is kept. Restart the engine above, then go on.`,

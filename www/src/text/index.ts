@@ -592,7 +592,7 @@ export const text = {
     engine_missing: "Reload the page. If that does not help, rebuild it with the command in the README.",
     storage_failed: "Delete the stored models and try again.",
     not_ready: "Wait until the model is ready.",
-    only_head: "Load another model to judge by rubrics. The Judge and Compare screens show what this one’s head says.",
+    only_head: "Load another model to judge by rubrics. The Judge, Compare and Batch screens show what this one’s head says.",
     not_stored: "Choose another model, or download it again.",
     stored_changed: "Delete the file under Models and download it again.",
     no_storage: "Leave the private window, or save the file elsewhere and choose it on the Models screen as a file of your own.",

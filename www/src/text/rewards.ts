@@ -5,8 +5,8 @@ export const rewardsText = {
   caption: "What the model’s head gives to each response",
   response: "Response",
   alone: "the response",
-  reward: "Reward",
-  output: (number: number) => `Output ${number}`,
+  /** What an output is called: as the file says, else by its number where there are several. */
+  called: (label: string | undefined, number: number, of: number) => label || (of === 1 ? "Reward" : `Output ${number}`),
   highest: "highest",
   level: (ids: string) => `${ids} have the same number.`,
   scale: "The number has no scale of its own: it may be compared among responses to this very prompt, and with nothing else.",

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { formatCount, formatPercent } from "../format";
+import { formatCount, formatPercent, formatReward } from "../format";
 import { announcement } from "../live";
 import { highestOf, type RewardOutcome, type Rewards } from "../rewards";
 import { text } from "../text";
@@ -53,7 +53,6 @@ function Shown({ outcome, rewards }: { outcome: RewardOutcome; rewards: Rewards 
 export function RewardTable({ record, names }: { record: RewardRecord; names: string[] }) {
   const outputs = Math.max(1, ...record.rewards.map((reward) => (reward.kind === "scored" ? reward.outputs.length : 0)));
   const highest = highestOf(record.rewards);
-  const called = (at: number) => record.labels[at] ?? (outputs === 1 ? words.reward : words.output(at + 1));
   return (
     <>
       {record.notices.map((notice) => <p class="note" key={notice}>{notice}</p>)}
@@ -62,7 +61,7 @@ export function RewardTable({ record, names }: { record: RewardRecord; names: st
         <thead>
           <tr>
             <th scope="col">{words.response}</th>
-            {Array.from({ length: outputs }, (_, at) => <th scope="col" class="num" key={at} dir="auto">{called(at)}</th>)}
+            {Array.from({ length: outputs }, (_, at) => <th scope="col" class="num" key={at} dir="auto">{words.called(record.labels[at], at + 1, outputs)}</th>)}
           </tr>
         </thead>
         <tbody>
@@ -72,7 +71,7 @@ export function RewardTable({ record, names }: { record: RewardRecord; names: st
               {reward.kind === "scored"
                 ? reward.outputs.map((value, place) => (
                   <td class="num" key={place}>
-                    {highest.length === 1 && highest[0] === at && <span class="badge">{words.highest}</span>} <span class="score">{value.toFixed(3)}</span>
+                    {highest.length === 1 && highest[0] === at && <span class="badge">{words.highest}</span>} <span class="score">{formatReward(value) ?? text.results.unscored}</span>
                   </td>
                 ))
                 : <td class="no-score" colSpan={outputs}><strong>{text.results.unscored}.</strong> {reward.message}</td>}

@@ -10,7 +10,7 @@ import { readingOf } from "./agree";
 import type { Batch } from "./batch";
 import { HumanColumns } from "./human-columns";
 import { numberOf } from "./mapping";
-import { onScale, pairingsOf, type Pairing } from "./pairs";
+import { hasOverall, onScale, pairingsOf, type Pairing } from "./pairs";
 
 const SEED = 1;
 const MEASURES = ["spearman", "pearson", "kendall", "alpha", "mean_error"] as const;
@@ -19,6 +19,9 @@ const OF_ONE_SCALE: readonly string[] = ["alpha", "mean_error"];
 
 const intervalOf = (estimate: Estimate) =>
   estimate === null ? words.agree.undefined : words.agree.interval(estimate.value.toFixed(2), estimate.low.toFixed(2), estimate.high.toFixed(2));
+
+/** Of what has no bounds no difference from another scale says anything, and so those figures are not there at all. */
+const measuresFor = (byHead: boolean) => MEASURES.filter((name) => !byHead || !OF_ONE_SCALE.includes(name));
 
 const nameOf = ({ what }: Pairing) => (what.kind === "mean" ? words.agree.meanRow : what.kind === "overall" ? words.agree.overallRow : what.label);
 
@@ -35,7 +38,7 @@ const breath = () => new Promise<void>((resolve) => setTimeout(resolve));
 /** How well the scores agree with the columns that a person has filled in. */
 export function AgreementPart({ engine, batch }: { engine: EngineClient; batch: Batch }) {
   const head = batch.head.value!;
-  const { settings, rubrics, table } = head;
+  const { settings, table } = head;
   const { mapping } = settings;
   const found = useSignal<Found[] | null>(null);
   const problem = useSignal("");
@@ -44,7 +47,7 @@ export function AgreementPart({ engine, batch }: { engine: EngineClient; batch: 
   const asked = useRef<Asked<"agreement"> | null>(null);
   /** A later one, or a cancel, makes what an earlier one is at worthless. */
   const turn = useRef(0);
-  const pairings = pairingsOf(table.columns, rubrics, settings);
+  const pairings = pairingsOf(table.columns, head, settings);
   const stop = () => {
     turn.current += 1;
     asked.current?.cancel();
@@ -68,7 +71,7 @@ export function AgreementPart({ engine, batch }: { engine: EngineClient; batch: 
         asked.current = engine.call("agreement", { first: lines.map(pairing.scoreOf), second, groups, seed: SEED });
         const agreement = await asked.current.answer;
         if (mine !== turn.current) return;
-        got.push({ name: nameOf(pairing), column: pairing.column, fits: onScale(second, pairing), agreement });
+        got.push({ name: nameOf(pairing), column: pairing.column, fits: onScale(second, pairing.scale), agreement });
         working.value = { done: got.length, of: pairings.length };
       }
       const [first] = got;
@@ -90,19 +93,22 @@ export function AgreementPart({ engine, batch }: { engine: EngineClient; batch: 
     void batch.mapHuman(human, human_by_skill);
   };
   const nothing = pairings.length === 0;
+  const measures = measuresFor(head.head !== undefined);
   const now = working.value;
   return (
     <section class="card batch" aria-labelledby="batch-agree-heading" aria-busy={now !== null} data-testid="batch-agreement">
       <h2 id="batch-agree-heading">{words.agree.heading}</h2>
-      <div class="batch-filters">
-        <label>{words.agree.column}
-          <select value={mapping.human ?? ""} onChange={(event) => change(event.currentTarget.value || undefined, settings.human_by_skill)}>
-            <option value="">{words.columns.none}</option>
-            {table.columns.map((name) => <option key={name} value={name}>{name}</option>)}
-          </select>
-        </label>
-      </div>
-      <HumanColumns columns={table.columns} rubrics={rubrics} settings={settings} onChange={(human_by_skill) => change(mapping.human, human_by_skill)} />
+      {hasOverall(head) && (
+        <div class="batch-filters">
+          <label>{words.agree.column}
+            <select value={mapping.human ?? ""} onChange={(event) => change(event.currentTarget.value || undefined, settings.human_by_skill)}>
+              <option value="">{words.columns.none}</option>
+              {table.columns.map((name) => <option key={name} value={name}>{name}</option>)}
+            </select>
+          </label>
+        </div>
+      )}
+      <HumanColumns columns={table.columns} asks={head} settings={settings} onChange={(human_by_skill) => change(mapping.human, human_by_skill)} />
       <div class="buttons">
         <button type="button" class="plain" aria-disabled={nothing || now !== null} onClick={() => !nothing && now === null && void work()}>{words.agree.work}</button>
         {now !== null && (
@@ -118,7 +124,7 @@ export function AgreementPart({ engine, batch }: { engine: EngineClient; batch: 
           <p class="hint">{words.agree.workingAt(formatCount(now.done), formatCount(now.of))}</p>
         </div>
       )}
-      {nothing && <p class="hint">{words.agree.noColumn}</p>}
+      {nothing && <p class="hint">{hasOverall(head) ? words.agree.noColumn : words.head.noColumn}</p>}
       <div role="alert">{problem.value !== "" && <p class="bad">{problem.value}</p>}</div>
       {found.value && (
         <>
@@ -129,7 +135,7 @@ export function AgreementPart({ engine, batch }: { engine: EngineClient; batch: 
                   <th scope="col">{words.agree.against}</th>
                   <th scope="col" class="num">{words.agree.n}</th>
                   <th scope="col" class="num">{words.agree.left}</th>
-                  {MEASURES.map((name) => <th scope="col" class="num" key={name}>{words.agree.measures[name]}</th>)}
+                  {measures.map((name) => <th scope="col" class="num" key={name}>{words.agree.measures[name]}</th>)}
                 </tr>
               </thead>
               <tbody>
@@ -138,7 +144,7 @@ export function AgreementPart({ engine, batch }: { engine: EngineClient; batch: 
                     <th scope="row"><bdi>{name}</bdi> <span class="hint batch-column">{words.agree.with(column)}</span></th>
                     <td class="num">{formatCount(agreement.n)}</td>
                     <td class="num">{formatCount(agreement.left_out)}</td>
-                    {MEASURES.map((measure) => (
+                    {measures.map((measure) => (
                       <td class="num" key={measure}>{fits || !OF_ONE_SCALE.includes(measure) ? intervalOf(agreement[measure]) : words.agree.otherScale}</td>
                     ))}
                   </tr>
@@ -149,7 +155,7 @@ export function AgreementPart({ engine, batch }: { engine: EngineClient; batch: 
           <ul class="batch-readings" data-testid="agreement-reading">
             {found.value.map(({ name, column, agreement }) => <li key={`${name}\n${column}`}><strong>{name}.</strong> {words.agree.reading[readingOf(agreement)]}</li>)}
           </ul>
-          <p class="hint">{words.agree.note(String(SEED))}</p>
+          <p class="hint">{head.head ? words.head.agreeNote(String(SEED)) : words.agree.note(String(SEED))}</p>
         </>
       )}
     </section>

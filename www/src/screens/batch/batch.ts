@@ -6,15 +6,15 @@ import { chosenOf, isSkill } from "../../own-rubrics";
 import { shelf } from "../../shelf";
 import { StoreError, tell, troubleOf } from "../../store";
 import { batchText as words } from "../../text/batch";
-import type { Annotation, EngineInfo, JudgeRecord, JudgeRequest, Rubric, Table, TableRow } from "../../types";
+import type { Annotation, EngineInfo, JudgeRecord, JudgeRequest, RewardRecord, Rubric, Table, TableRow } from "../../types";
 import type { Failure } from "../../worker/protocol";
 import { timeLeft, type Load } from "./estimate";
 import { profileOf } from "../../profile";
 import { askedToday, differences, identityOf } from "./identity";
 import { annotationIn, cell, columnsKey, mappingOf, merged } from "./mapping";
-import { lineOf, OVERALL, waitingLine, type Line } from "./rows";
+import { lineOf, outcomeOf, OVERALL, waitingLine, type Line } from "./rows";
 import { changeHead, create, open, putHead, putResult, removeResults, resultOf, results } from "./store";
-import type { BatchHead, BatchResult, Identity, Mapping, Outcome, Settings } from "./types";
+import type { Asks, BatchHead, BatchResult, Identity, Mapping, Outcome, Settings } from "./types";
 
 /** A file that was read and not begun. */
 export interface Draft {
@@ -27,7 +27,7 @@ export type Phase = "idle" | "running" | "pausing" | "cancelling";
 
 /** Why a batch stands still before its end. */
 export type Stop =
-  | { kind: "paused" | "cancelled" | "not_ready" | "only_head" | "elsewhere" }
+  | { kind: "paused" | "cancelled" | "not_ready" | "elsewhere" }
   /** Another judge than the one that it began with. */
   | { kind: "differs"; parts: (keyof Identity)[] }
   | { kind: "engine"; index: number; message: string };
@@ -139,6 +139,13 @@ export class Batch {
     return [...skills, ...chosenOf(shelf.value, ticked, [...builtin.map(({ id }) => id), OVERALL]), ...(overall && whole ? [whole] : [])];
   }
 
+  /** What a batch with these settings would ask of each row: of a model with a head of its own that, and nothing else. */
+  asksOf(settings: Settings): Asks {
+    const { model } = this.engine.state.value;
+    const head = model.phase === "ready" ? model.info.model.head : null;
+    return head === null ? { rubrics: this.rubricsOf(settings) } : { rubrics: [], head };
+  }
+
   #profile(): string {
     return profileOf(this.engine.state.value) ?? "options";
   }
@@ -150,11 +157,11 @@ export class Batch {
     if (!info) return void (this.stop.value = { kind: "not_ready" });
     rememberMapping(draft.table.columns, settings);
     const at = Date.now();
-    const rubrics = this.rubricsOf(settings);
+    const asks = this.asksOf(settings);
     const { rows, ...table } = draft.table;
     const head: BatchHead = {
-      id: newId(at), at, name: draft.name, table, rows: rows.length, settings, rubrics,
-      identity: identityOf(info, this.#profile(), this.engine.state.value.version ?? "", rubrics), done: 0, crashes: {}, bytes: draft.bytes,
+      id: newId(at), at, name: draft.name, table, rows: rows.length, settings: asks.head ? { ...settings, overall: false, checklist: false } : settings, ...asks,
+      identity: identityOf(info, this.#profile(), this.engine.state.value.version ?? "", asks.rubrics), done: 0, crashes: {}, bytes: draft.bytes,
     };
     this.close();
     this.#take(head, rows);
@@ -172,12 +179,12 @@ export class Batch {
       const found = await open(id);
       if (turn !== this.#asked) return;
       if (!found) return void (this.problem.value = words.gone);
-      const lines = found.rows.map((_, index) => waitingLine(index, found.head.rubrics));
+      const lines = found.rows.map((_, index) => waitingLine(index, found.head));
       let done = 0;
       for await (const piece of results(id)) {
         for (const result of piece) {
           if (lines[result.index] === undefined) continue;
-          lines[result.index] = lineOf(result, found.head.rubrics);
+          lines[result.index] = lineOf(result, found.head);
           done += 1;
         }
         if (turn !== this.#asked) return;
@@ -268,7 +275,7 @@ export class Batch {
     }
     for (const index of failed) {
       this.#memory.delete(index);
-      this.#lines[index] = waitingLine(index, head.rubrics);
+      this.#lines[index] = waitingLine(index, head);
     }
     this.head.value = next;
     await this.run();
@@ -290,10 +297,10 @@ export class Batch {
   }
 
   /** Every record that there is, in the file's order. */
-  async *records(): AsyncGenerator<{ index: number; record: JudgeRecord }> {
+  async *records(): AsyncGenerator<{ index: number; record: JudgeRecord | RewardRecord }> {
     const head = this.head.value;
     if (!head) return;
-    const recordOf = ({ index, outcome }: BatchResult) => (outcome.kind === "judged" ? [{ index, record: outcome.record }] : []);
+    const recordOf = ({ index, outcome }: BatchResult) => (outcome.kind === "failed" ? [] : [{ index, record: outcome.record }]);
     const rest = [...this.#memory.keys()].sort((a, b) => a - b);
     if (this.unkept.value !== "incognito" || rest.length < head.done) {
       for await (const piece of results(head.id)) {
@@ -314,7 +321,7 @@ export class Batch {
     return cell(this.head.value?.table.columns ?? [], this.values(index), column);
   }
 
-  #take(head: BatchHead, rows: TableRow[], lines = rows.map((_, index) => waitingLine(index, head.rubrics))): void {
+  #take(head: BatchHead, rows: TableRow[], lines = rows.map((_, index) => waitingLine(index, head))): void {
     this.rows = rows;
     this.#lines = lines;
     this.lines.value = [...lines];
@@ -360,18 +367,19 @@ export class Batch {
         asked = ready;
         this.#abort = new AbortController();
         if (this.phase.value === "cancelling") return { kind: "cancelled" };
-        const record = await this.engine.judgeApart(asked.request, { signal: this.#abort.signal });
+        const record = await this.#ask(asked.request, this.#abort.signal);
         if (record.cancelled) return { kind: "cancelled" };
         // A model that was changed while the row waited its turn.
         if (record.model.name !== info.model.name || record.model.sha256 !== info.model.sha256) return { kind: "differs", parts: ["model"] };
         if ((record.model.adapter?.name ?? null) !== (info.adapter?.name ?? null)) return { kind: "differs", parts: ["adapter"] };
-        outcome = { kind: "judged", record };
+        outcome = outcomeOf(record);
       }
     } catch (thrown) {
       const failure = isFailure(thrown) ? thrown : { code: "failed", message: String(thrown) };
       if (failure.code === "cancelled") return { kind: "cancelled" };
       if (failure.code === "not_ready") return this.#absent(index);
-      if (failure.code === "only_head") return { kind: "only_head" };
+      // As above, and the other one has a head where this one had none, or none.
+      if (failure.code === "only_head" || failure.code === "no_head") return { kind: "differs", parts: ["model"] };
       if (ENGINE_GONE.includes(failure.code)) {
         const gone = await this.#crashed(index, failure);
         if (gone) return gone;
@@ -383,15 +391,24 @@ export class Batch {
     }
     const ms = asked === null ? null : Math.round(performance.now() - started);
     await this.#finish({ batch: this.head.value!.id, index, outcome, annotation: asked?.annotation ?? null, ms });
-    if (asked && outcome.kind === "judged") {
-      this.#measured.push({ ...this.#load(index), questions: outcome.record.verdicts.length + (outcome.record.checklist?.items.length ?? 0), ms: ms ?? 0 });
+    if (asked && outcome.kind !== "failed") {
+      this.#measured.push({ ...this.#load(index), questions: this.#lines[index]!.questions, ms: ms ?? 0 });
       if (this.head.value!.settings.keep) {
         const { prompt, response, reference = null } = asked.request;
-        void keep({ kind: "judgement", prompt, response, reference, record: outcome.record });
+        void keep(outcome.kind === "judged"
+          ? { kind: "judgement", prompt, response, reference, record: outcome.record }
+          : { kind: "rewards", prompt, responses: [response], reference: null, record: outcome.record });
       }
     }
     this.#estimate();
     return null;
+  }
+
+  #ask(request: JudgeRequest, signal: AbortSignal): Promise<JudgeRecord | RewardRecord> {
+    if (!this.head.value!.head) return this.engine.judgeApart(request, { signal });
+    const { answer, cancel } = this.engine.call("reward", { prompt: request.prompt, responses: [request.response] });
+    signal.addEventListener("abort", cancel);
+    return answer;
   }
 
   /** Why there is no model: an engine that died between two rows is no row's fault, but the person is told what happened. */
@@ -417,6 +434,7 @@ export class Batch {
     if (own.trim() === "") return { missing: "prompt" };
     if (response.trim() === "") return { missing: "response" };
     const prompt = system.trim() === "" ? own : `${system}\n\n${own}`;
+    if (head.head) return { request: { prompt, response, rubrics: [] }, annotation: null };
     const { vocabulary } = this.engine.state.value;
     const file = vocabulary ? annotationIn(head.table.columns, this.values(index), mapping, vocabulary) : null;
     const annotation = merged(file, (await this.engine.call("annotate", { instruction: prompt }).answer).annotation);
@@ -434,7 +452,7 @@ export class Batch {
   async #finish(result: BatchResult): Promise<void> {
     const head = { ...this.head.value!, done: this.head.value!.done + 1 };
     this.head.value = head;
-    this.#lines[result.index] = lineOf(result, head.rubrics);
+    this.#lines[result.index] = lineOf(result, head);
     if (this.unkept.value === null && incognito.value) this.unkept.value = "incognito";
     if (this.unkept.value === null) {
       try {

@@ -2,12 +2,14 @@ import { useSignal } from "@preact/signals";
 import type { Chart } from "chart.js";
 import { useEffect, useRef } from "preact/hooks";
 import type { EngineClient } from "../../engine";
-import { formatCount } from "../../format";
+import { formatCount, formatReward } from "../../format";
 import { labelsOf, scalesOf, type Scale } from "../../own-rubrics";
 import { wrapLabel } from "../../radar";
 import { batchText as words } from "../../text/batch";
 import type { Vocabulary } from "../../types";
 import type { Batch } from "./batch";
+import { edgeText, spreadOf, type Spread } from "./distribution";
+import { measuresOf } from "./measures";
 import { barsOf, type Bar, type Member } from "./stats";
 import { meanOf, type Line } from "./rows";
 
@@ -71,44 +73,59 @@ function membersOf(by: Exclude<By, "skill">, batch: Batch, lines: Line[], vocabu
 
 const breath = () => new Promise<void>((resolve) => setTimeout(resolve));
 
-export function Charts({ engine, batch }: { engine: EngineClient; batch: Batch }) {
-  const charts = useSignal<Drawn[] | null>(null);
-  const worked = useRef(0);
+/** What `work` makes of the rows. While they come in it is made anew now and then; `work` gives up, with null, when it has been outrun. */
+function useWorked<T>(batch: Batch, work: (lines: Line[], outrun: () => boolean) => Promise<T | null>, key = ""): T | null {
+  const worked = useSignal<{ key: string; what: T } | null>(null);
+  const last = useRef(0);
   const head = batch.head.value!;
   const lines = batch.lines.value;
   const busy = batch.busy;
   useEffect(() => {
     let left = false;
     const wait = setTimeout(async () => {
-      const next: Drawn[] = [];
-      const wanted: (Figures & Omit<Drawn, "bars">)[] = bySkill(batch, lines).map((one, _, all) => ({ ...one, by: "skill" as const, scaled: all.length > 1 }));
-      const mean = meanOf(head.rubrics);
-      for (const by of ["domain", "difficulty", "model"] as const) {
-        if (mean === null || (by === "model" && head.settings.mapping.model === undefined)) continue;
-        wanted.push({ by, ...membersOf(by, batch, lines, engine.state.value.vocabulary), min: mean.min, max: mean.max, scaled: false });
-      }
-      for (const { members, labels, by, min, max, scaled } of wanted) {
-        const bars: Bar[] = [];
-        for (const label of labels) {
-          bars.push(...barsOf(members, [label], SEED));
-          await breath();
-          if (left) return;
-        }
-        next.push({ by, bars, min, max, scaled });
-      }
-      worked.current = performance.now();
-      charts.value = next;
-    }, busy ? Math.max(0, worked.current + EVERY_MS - performance.now()) : 50);
+      const what = await work(lines, () => left);
+      if (left || what === null) return;
+      last.current = performance.now();
+      worked.value = { key, what };
+    }, busy ? Math.max(0, last.current + EVERY_MS - performance.now()) : 50);
     return () => {
       left = true;
       clearTimeout(wait);
     };
-  }, [busy ? Math.floor(head.done / Math.max(1, Math.ceil(head.rows / 40))) : lines]);
-  const shown = charts.value?.filter(({ bars }) => bars.length > 0) ?? [];
+  }, [key, busy ? Math.floor(head.done / Math.max(1, Math.ceil(head.rows / 40))) : lines]);
+  return worked.value?.key === key ? worked.value.what : null;
+}
+
+export function Charts({ engine, batch }: { engine: EngineClient; batch: Batch }) {
+  return batch.head.value!.head ? <Spreads batch={batch} /> : <MeanCharts engine={engine} batch={batch} />;
+}
+
+function MeanCharts({ engine, batch }: { engine: EngineClient; batch: Batch }) {
+  const head = batch.head.value!;
+  const charts = useWorked(batch, async (lines, outrun) => {
+    const next: Drawn[] = [];
+    const wanted: (Figures & Omit<Drawn, "bars">)[] = bySkill(batch, lines).map((one, _, all) => ({ ...one, by: "skill" as const, scaled: all.length > 1 }));
+    const mean = meanOf(head.rubrics);
+    for (const by of ["domain", "difficulty", "model"] as const) {
+      if (mean === null || (by === "model" && head.settings.mapping.model === undefined)) continue;
+      wanted.push({ by, ...membersOf(by, batch, lines, engine.state.value.vocabulary), min: mean.min, max: mean.max, scaled: false });
+    }
+    for (const { members, labels, by, min, max, scaled } of wanted) {
+      const bars: Bar[] = [];
+      for (const label of labels) {
+        bars.push(...barsOf(members, [label], SEED));
+        await breath();
+        if (outrun()) return null;
+      }
+      next.push({ by, bars, min, max, scaled });
+    }
+    return next;
+  });
+  const shown = charts?.filter(({ bars }) => bars.length > 0) ?? [];
   return (
     <section class="card batch" aria-labelledby="batch-charts-heading" data-testid="batch-charts">
       <h2 id="batch-charts-heading">{words.charts.heading}</h2>
-      {charts.value === null ? <p class="hint">{words.charts.working}</p> : shown.length === 0 ? <p class="hint">{words.charts.none}</p> : (
+      {charts === null ? <p class="hint">{words.charts.working}</p> : shown.length === 0 ? <p class="hint">{words.charts.none}</p> : (
         <>
           {head.settings.scope === "needed" && <p class="note">{words.charts.mixed}</p>}
           {shown.map((drawn) => <Means key={`${drawn.by} ${drawn.min} ${drawn.max}`} {...drawn} />)}
@@ -116,6 +133,68 @@ export function Charts({ engine, batch }: { engine: EngineClient; batch: Batch }
         </>
       )}
     </section>
+  );
+}
+
+/** How the numbers of the model's own head are spread: of one output at a time, since two outputs have no common axis. */
+function Spreads({ batch }: { batch: Batch }) {
+  const labels = labelsOf(measuresOf(batch.head.value!));
+  const at = useSignal(0);
+  const place = at.value;
+  const spread = useWorked(batch, async (lines) => ({ of: spreadOf(lines.flatMap(({ cells }) => cells[place]?.score ?? [])) }), String(place));
+  const label = labels[place]!;
+  return (
+    <section class="card batch" aria-labelledby="batch-charts-heading" data-testid="batch-charts">
+      <h2 id="batch-charts-heading">{words.spread.heading}</h2>
+      {labels.length > 1 && (
+        <div class="batch-filters">
+          <label>{words.spread.output}
+            <select value={String(place)} onChange={(event) => (at.value = Number(event.currentTarget.value))}>
+              {labels.map((name, i) => <option key={i} value={String(i)}>{name}</option>)}
+            </select>
+          </label>
+        </div>
+      )}
+      {spread === null ? <p class="hint">{words.charts.working}</p> : spread.of === null ? <p class="hint">{words.charts.none}</p> : (
+        <>
+          <p data-testid="batch-spread-figures">{words.spread.of(formatCount(spread.of.n), figuresOf(spread.of))}</p>
+          <SpreadOf label={label} spread={spread.of} />
+          <p class="hint">{words.spread.note}</p>
+        </>
+      )}
+    </section>
+  );
+}
+
+const figuresOf = (spread: Spread) =>
+  (["lowest", "median", "mean", "highest"] as const).map((name) => words.spread.figure(words.spread[name], formatReward(spread[name]) ?? "")).join(", ");
+
+function SpreadOf({ label, spread }: { label: string; spread: Spread }) {
+  const title = words.spread.title(label);
+  const ranges = spread.bins.map((bin) => ({ count: bin.count, name: bin.low === bin.high ? edgeText(bin.low, bin) : words.spread.range(edgeText(bin.low, bin), edgeText(bin.high, bin)) }));
+  return (
+    <figure class="batch-means" data-testid="batch-spread">
+      <div class="batch-scroll" role="region" aria-label={title} tabIndex={0}>
+        <table class="batch-figures">
+          <caption dir="auto">{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{words.spread.between}</th>
+              <th scope="col" class="num">{words.charts.n}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {ranges.map(({ name, count }, i) => (
+              <tr key={i}>
+                <th scope="row">{name}</th>
+                <td class="num">{formatCount(count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <BarChart title={title} bars={ranges.map(({ name, count }) => ({ label: name, value: count, interval: null }))} range={{ min: 0 }} whole />
+    </figure>
   );
 }
 
@@ -146,24 +225,40 @@ function Means({ by, bars, min, max, scaled }: Drawn) {
           </tbody>
         </table>
       </div>
-      <BarChart title={title} bars={bars} range={{ min, max }} />
+      <BarChart title={title} bars={bars.map(({ label, estimate }) => ({ label, value: estimate?.value ?? NaN, interval: estimate }))} range={{ min, max }} />
     </figure>
   );
 }
 
+/** One bar, with a line over it where there is an interval. */
+interface BarOf {
+  label: string;
+  value: number;
+  interval: { low: number; high: number } | null;
+}
+
+interface Look {
+  bars: BarOf[];
+  /** As far as the bars go where there is no `max`. */
+  range: { min: number; max?: number };
+  /** Values are counts: the axis has no ticks between two of them. */
+  whole?: boolean;
+}
+
 type BarsChart = Chart<"bar", number[], string[]>;
 
-function BarChart({ title, bars, range }: { title: string; bars: Bar[]; range: { min: number; max: number } }) {
+function BarChart({ title, bars, range, whole = false }: Look & { title: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const made = useRef<Promise<BarsChart> | null>(null);
-  const latest = useRef({ bars, range });
-  latest.current = { bars, range };
+  const latest = useRef<Look>({ bars, range, whole });
+  latest.current = { bars, range, whole };
   useEffect(() => {
     const chart = library.then(({ Chart, BarController, BarElement, CategoryScale, LinearScale }) => {
       Chart.register(BarController, BarElement, CategoryScale, LinearScale);
       return new Chart<"bar", number[], string[]>(canvas.current!, {
         type: "bar",
-        data: { labels: [], datasets: [{ data: [], maxBarThickness: 22 }] },
+        // With colours from the start: those that come with the first figures alone are not taken up.
+        data: { labels: [], datasets: [{ data: [], maxBarThickness: 22, borderWidth: 1, ...colours() }] },
         options: { animation: false, responsive: true, maintainAspectRatio: false, events: [], indexAxis: "y" },
         plugins: [{ id: "intervals", afterDatasetsDraw: (drawn) => whiskers(drawn as unknown as BarsChart, latest.current.bars) }],
       });
@@ -190,23 +285,26 @@ function BarChart({ title, bars, range }: { title: string; bars: Bar[]; range: {
 
 const colourOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-function draw(chart: BarsChart, { bars, range }: { bars: Bar[]; range: { min: number; max: number } }): void {
+/** The edge stands out from the card where the filling does not. */
+const colours = () => ({ backgroundColor: colourOf("--bar"), borderColor: colourOf("--accent") });
+
+function draw(chart: BarsChart, { bars, range, whole = false }: Look): void {
   // Destroyed while the library was still being fetched.
   if (!chart.ctx) return;
   const family = getComputedStyle(document.body).fontFamily;
   chart.data.labels = bars.map(({ label }) => wrapLabel(label, 20));
   const [set] = chart.data.datasets;
-  set!.data = bars.map(({ estimate }) => estimate?.value ?? NaN);
-  set!.backgroundColor = colourOf("--bar");
+  set!.data = bars.map(({ value }) => value);
+  Object.assign(set!, colours());
   chart.options.scales = {
-    x: { min: range.min, max: range.max, grid: { color: colourOf("--line") }, ticks: { color: colourOf("--quiet"), font: { family, size: 11 } } },
+    x: { ...range, grid: { color: colourOf("--line") }, ticks: { color: colourOf("--quiet"), font: { family, size: 11 }, ...(whole && { precision: 0 }) } },
     y: { grid: { display: false }, ticks: { color: colourOf("--ink"), font: { family, size: 12 }, autoSkip: false } },
   };
   chart.update("none");
 }
 
 /** The interval of each mean, as a line with ends. */
-function whiskers(chart: BarsChart, bars: Bar[]): void {
+function whiskers(chart: BarsChart, bars: BarOf[]): void {
   const { ctx, scales } = chart;
   const x = scales["x"];
   if (!x) return;
@@ -214,9 +312,9 @@ function whiskers(chart: BarsChart, bars: Bar[]): void {
   ctx.strokeStyle = colourOf("--ink");
   ctx.lineWidth = 1.5;
   for (const [i, element] of chart.getDatasetMeta(0).data.entries()) {
-    const estimate = bars[i]?.estimate;
-    if (!estimate) continue;
-    const [low, high] = [x.getPixelForValue(estimate.low), x.getPixelForValue(estimate.high)];
+    const interval = bars[i]?.interval;
+    if (!interval) continue;
+    const [low, high] = [x.getPixelForValue(interval.low), x.getPixelForValue(interval.high)];
     ctx.beginPath();
     ctx.moveTo(low, element.y);
     ctx.lineTo(high, element.y);

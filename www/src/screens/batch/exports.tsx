@@ -23,7 +23,7 @@ export function Exports({ engine, batch }: { engine: EngineClient; batch: Batch 
   const failed = (thrown: unknown) => void (problem.value = words.export.failed((thrown as { message?: string }).message ?? String(thrown)));
   const table = async (container: keyof typeof TYPES) => {
     const whole: Table = { ...head.table, rows: batch.rows };
-    const content = await engine.call("write_table", { table: withResults(whole, batch.lines.value, head.rubrics, head.settings.checklist), container }).answer;
+    const content = await engine.call("write_table", { table: withResults(whole, batch.lines.value, head, head.settings.checklist), container }).answer;
     const name = `${base}-retort.${container}`;
     saveText(name, content, TYPES[container]);
     saved(name);
@@ -54,7 +54,7 @@ export function Exports({ engine, batch }: { engine: EngineClient; batch: Batch 
         <button type="button" class="plain" onClick={() => void records().catch(failed)}>{words.export.records}</button>
         {told.value !== "" && <span class="hint" data-testid="batch-saved">{told.value}</span>}
       </div>
-      <p class="hint">{words.export.hint}</p>
+      <p class="hint">{head.head ? words.head.exportHint : words.export.hint}</p>
       <div role="alert">{problem.value !== "" && <p class="bad">{problem.value}</p>}</div>
     </section>
   );

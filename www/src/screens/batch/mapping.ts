@@ -5,6 +5,9 @@ import type { Mapping, Settings } from "./types";
 /** The parts that a batch has a use for, in the order in which they are asked. */
 export const ROLES: readonly ColumnRole[] = ["prompt", "response", "reference", "system", "id", "human", "model", "domain", "difficulty", "skills"];
 
+/** Of these, what a model with a head of its own has a use for: it reads prompt and response, and nothing else. */
+export const HEAD_ROLES: readonly ColumnRole[] = ["prompt", "response", "system", "id", "human"];
+
 /** What was chosen before for the same columns, else what the table itself suggests; never a column that is not there. */
 export function mappingOf(table: Pick<Table, "columns" | "roles">, remembered: Mapping | null): Mapping {
   const chosen = remembered ?? table.roles;

@@ -1,40 +1,47 @@
 /** Which scores stand beside which of a person's columns. Pure. */
 import { labelsOf } from "../../own-rubrics";
-import { scaleOf } from "../../radar";
-import type { Rubric } from "../../types";
 import { humanColumns } from "./mapping";
+import { measuresOf, type Measure } from "./measures";
 import { meanOf, OVERALL, type Line } from "./rows";
-import type { Settings } from "./types";
+import type { Asks, Settings } from "./types";
 
 export interface Pairing {
-  /** The mean, the overall score, or a rubric by its label. */
-  what: { kind: "mean" } | { kind: "overall" } | { kind: "rubric"; label: string };
+  /** The mean, the overall score, or one measure by its label. */
+  what: { kind: "mean" } | { kind: "overall" } | { kind: "measure"; label: string };
   column: string;
   /** Of the scores. */
-  min: number;
-  max: number;
+  scale: Measure["scale"];
   scoreOf: (line: Line) => number | null;
 }
 
-/** The mean and the overall score with the column of one overall score, and each rubric with its own. */
-export function pairingsOf(columns: string[], rubrics: Rubric[], settings: Pick<Settings, "mapping" | "human_by_skill">): Pairing[] {
+/** Whether there is something to compare one overall score with: of several outputs nobody knows which one it would be. */
+export const hasOverall = ({ head }: Asks): boolean => head === undefined || head.outputs === 1;
+
+/** Whether columns are asked for of each measure alone: the one output of a head has that of the overall score. */
+export const hasOwnColumns = ({ head }: Asks): boolean => head === undefined || head.outputs > 1;
+
+/** The mean and the overall score, or the one output of a head, with the column of one overall score, and each other measure with its own. */
+export function pairingsOf(columns: string[], asks: Asks, settings: Pick<Settings, "mapping" | "human_by_skill">): Pairing[] {
   const pairings: Pairing[] = [];
+  const { rubrics } = asks;
+  const measures = measuresOf(asks);
+  const labels = labelsOf(measures);
   const { human } = settings.mapping;
-  const by = humanColumns(columns, rubrics, settings);
-  const ofRubric = (place: number, what: Pairing["what"], column: string): Pairing =>
-    ({ what, column, ...scaleOf(rubrics[place]!), scoreOf: (line) => line.cells[place]?.score ?? null });
-  if (human !== undefined && columns.includes(human)) {
+  const by = hasOwnColumns(asks) ? humanColumns(columns, measures, settings) : {};
+  const ofMeasure = (place: number, what: Pairing["what"], column: string): Pairing =>
+    ({ what, column, scale: measures[place]!.scale, scoreOf: (line) => line.cells[place]?.score ?? null });
+  if (human !== undefined && columns.includes(human) && hasOverall(asks)) {
     const mean = meanOf(rubrics);
-    if (mean) pairings.push({ what: { kind: "mean" }, column: human, min: mean.min, max: mean.max, scoreOf: (line) => line.mean });
+    if (mean) pairings.push({ what: { kind: "mean" }, column: human, scale: { min: mean.min, max: mean.max }, scoreOf: (line) => line.mean });
     const overall = rubrics.findIndex(({ id }) => id === OVERALL);
-    if (overall >= 0 && by[OVERALL] !== human) pairings.push(ofRubric(overall, { kind: "overall" }, human));
+    if (overall >= 0 && by[OVERALL] !== human) pairings.push(ofMeasure(overall, { kind: "overall" }, human));
+    if (asks.head) pairings.push(ofMeasure(0, { kind: "measure", label: labels[0]! }, human));
   }
-  const labels = labelsOf(rubrics);
-  for (const [place, { id }] of rubrics.entries()) if (by[id] !== undefined) pairings.push(ofRubric(place, { kind: "rubric", label: labels[place]! }, by[id]));
+  for (const [place, { id }] of measures.entries()) if (by[id] !== undefined) pairings.push(ofMeasure(place, { kind: "measure", label: labels[place]! }, by[id]));
   return pairings;
 }
 
 /** Whether a person's scores lie on the scale: else differences from them say nothing. */
-export function onScale(human: (number | null)[], { min, max }: Pick<Pairing, "min" | "max">): boolean {
-  return human.every((value) => value === null || (value >= min && value <= max));
+export function onScale(human: (number | null)[], scale: Measure["scale"]): boolean {
+  return scale !== null && human.every((value) => value === null || (value >= scale.min && value <= scale.max));
 }

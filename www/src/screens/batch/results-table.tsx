@@ -2,23 +2,27 @@ import { useComputed, useSignal, type Signal } from "@preact/signals";
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { EngineClient } from "../../engine";
-import { formatCount, formatPercent, formatScore } from "../../format";
+import { formatCount, formatPercent, formatReward, formatScore } from "../../format";
 import { announcement } from "../../live";
 import { labelsOf, scalesOf } from "../../own-rubrics";
 import { text } from "../../text";
 import { batchText as words } from "../../text/batch";
-import type { Rubric } from "../../types";
+import { rewardsText } from "../../text/rewards";
 import { RecordView } from "../../ui/record";
+import { RewardTable } from "../../ui/rewards";
 import type { Batch } from "./batch";
+import { measuresOf } from "./measures";
 import { belongs, hasWords, meanOf, plainWords, sorted, type Line, type Show, type Sort, type SortBy } from "./rows";
-import type { BatchResult } from "./types";
+import type { Asks, BatchResult } from "./types";
 
 const ROW_HEIGHT = 40;
 const SEARCH_AFTER_MS = 200;
 const SHOWS = Object.keys(words.table.shows) as Show[];
 const PROMPT_LENGTH = 140;
+/** A classifier may have a thousand outputs; the rest are in the record of a row and in what is exported. */
+const MOST_COLUMNS = 40;
 
-const sameSort = (a: SortBy, b: SortBy) => a.by === b.by && (a.by !== "rubric" || (b.by === "rubric" && a.at === b.at));
+const sameSort = (a: SortBy, b: SortBy) => a.by === b.by && (a.by !== "cell" || (b.by === "cell" && a.at === b.at));
 
 /** Every row with its scores: sorted, filtered, searched. Only the rows in sight are in the document. */
 export function Results({ engine, batch }: { engine: EngineClient; batch: Batch }) {
@@ -54,6 +58,8 @@ export function Results({ engine, batch }: { engine: EngineClient; batch: Batch 
       </div>
       {shown.value.length === 0 ? <p>{words.table.none}</p> : <Grid batch={batch} lines={shown.value} sort={sort} opened={opened} />}
       <p class="hint">{words.table.help}</p>
+      {head.head && <p class="hint" data-testid="batch-head-note">{words.head.table}</p>}
+      {head.head && head.head.outputs > MOST_COLUMNS && <p class="hint">{words.head.moreOutputs(formatCount(MOST_COLUMNS), formatCount(head.head.outputs))}</p>}
       {scalesOf(head.rubrics).length > 1 && (
         <p class="hint" data-testid="batch-scales">
           {mean === null ? words.table.noMean : words.table.meanOf(formatCount(mean.places.length), String(mean.min), String(mean.max))}
@@ -100,15 +106,16 @@ function Grid({ batch, lines, sort, opened }: { batch: Batch; lines: Line[]; sor
     row.focus({ preventScroll: true });
   });
   const hasMean = meanOf(head.rubrics) !== null;
-  const headings = headingsOf(head.rubrics);
-  const columns: { name: string; by: SortBy; num: boolean }[] = [
+  const headings = headingsOf(head);
+  // Prompt and a person's score have no order of their own here.
+  const columns: Column[] = [
     { name: words.table.line, by: { by: "index" }, num: true },
-    { name: words.table.prompt, by: { by: "index" }, num: false },
+    { name: words.table.prompt, by: null, num: false },
     { name: words.table.state, by: { by: "state" }, num: false },
-    ...(hasMean ? [{ name: words.table.mean, by: { by: "mean" } as SortBy, num: true }] : []),
-    ...(checklist ? [{ name: words.table.checklist, by: { by: "checklist" } as SortBy, num: true }] : []),
-    ...headings.map((name, place): { name: string; by: SortBy; num: boolean } => ({ name, by: { by: "rubric", at: place }, num: true })),
-    ...(mapping.human === undefined ? [] : [{ name: words.table.human, by: { by: "index" } as SortBy, num: true }]),
+    ...(hasMean ? [{ name: words.table.mean, by: { by: "mean" }, num: true } as const] : []),
+    ...(checklist ? [{ name: words.table.checklist, by: { by: "checklist" }, num: true } as const] : []),
+    ...headings.map((name, at): Column => ({ name, by: { by: "cell", at }, num: true })),
+    ...(mapping.human === undefined ? [] : [{ name: words.table.human, by: null, num: true }]),
   ];
   const figures = columns.length - 3;
   const grid = { gridTemplateColumns: `4.5rem minmax(14rem, 1fr) 6.5rem repeat(${figures}, 7rem)`, minWidth: `${27 + 7 * figures}rem` };
@@ -139,12 +146,10 @@ function Grid({ batch, lines, sort, opened }: { batch: Batch; lines: Line[]; sor
       <div role="rowgroup" class="batch-grid-head" style={{ minWidth: grid.minWidth }}>
         <div role="row" aria-rowindex={1} class="batch-grid-row" style={grid}>
           {columns.map(({ name, by, num }, i) => {
-            // Prompt and a person's score have no order of their own here.
-            const sortable = i !== 1 && name !== words.table.human;
-            const on = sortable && sameSort(sort.value, by);
+            const on = by !== null && sameSort(sort.value, by);
             return (
-              <div role="columnheader" key={name} class={num ? "num" : ""} aria-sort={on ? (sort.value.down ? "descending" : "ascending") : undefined}>
-                {sortable
+              <div role="columnheader" key={i} dir="auto" class={num ? "num" : ""} aria-sort={on ? (sort.value.down ? "descending" : "ascending") : undefined}>
+                {by !== null
                   ? <button type="button" class="batch-sort" aria-label={words.table.sortBy(name)} title={name} onClick={() => turn(by)}>{name}<span aria-hidden="true">{on ? (sort.value.down ? " ↓" : " ↑") : ""}</span></button>
                   : name}
               </div>
@@ -162,7 +167,7 @@ function Grid({ batch, lines, sort, opened }: { batch: Batch; lines: Line[]; sor
                 at.value = place;
                 opened.value = line.index;
               }}>
-              <Cells batch={batch} line={line} rubrics={head.rubrics} hasMean={hasMean} checklist={checklist} />
+              <Cells batch={batch} line={line} shown={headings.length} hasMean={hasMean} checklist={checklist} />
             </div>
           );
         })}
@@ -171,18 +176,28 @@ function Grid({ batch, lines, sort, opened }: { batch: Batch; lines: Line[]; sor
   );
 }
 
+interface Column {
+  name: string;
+  /** Null where rows cannot be sorted by it. */
+  by: SortBy | null;
+  num: boolean;
+}
+
 /** Each label, with the scale where there are several and it is not that of the mean. */
-function headingsOf(rubrics: Rubric[]): string[] {
-  const scales = scalesOf(rubrics);
-  const mean = meanOf(rubrics);
-  return labelsOf(rubrics).map((label, place) => {
-    const { min, max } = scales.find(({ places }) => places.includes(place))!;
-    return scales.length < 2 || (mean?.min === min && mean.max === max) ? label : words.table.scaled(label, String(min), String(max));
+function headingsOf(asks: Asks): string[] {
+  const measures = measuresOf(asks);
+  const several = scalesOf(asks.rubrics).length > 1;
+  const mean = meanOf(asks.rubrics);
+  return labelsOf(measures).slice(0, asks.head ? MOST_COLUMNS : undefined).map((label, place) => {
+    const { scale } = measures[place]!;
+    return scale === null || !several || (mean?.min === scale.min && mean.max === scale.max) ? label : words.table.scaled(label, String(scale.min), String(scale.max));
   });
 }
 
-function Cells({ batch, line, rubrics, hasMean, checklist }: { batch: Batch; line: Line; rubrics: Rubric[]; hasMean: boolean; checklist: boolean }) {
-  const { mapping } = batch.head.value!.settings;
+/** `shown`: of how many measures there are columns. */
+function Cells({ batch, line, shown, hasMean, checklist }: { batch: Batch; line: Line; shown: number; hasMean: boolean; checklist: boolean }) {
+  const { head, settings: { mapping } } = batch.head.value!;
+  const format = head ? formatReward : formatScore;
   const prompt = batch.cell(line.index, mapping.prompt) ?? "";
   const waiting = line.state === "waiting";
   return (
@@ -192,10 +207,7 @@ function Cells({ batch, line, rubrics, hasMean, checklist }: { batch: Batch; lin
       <div role="gridcell" title={line.why ?? undefined}>{words.table.states[line.state]}</div>
       {hasMean && <Figure value={line.mean === null ? null : formatScore(line.mean)} waiting={waiting} why={line.why} />}
       {checklist && <Figure value={line.checklist === null ? null : formatPercent(line.checklist)} waiting={waiting} why={null} />}
-      {rubrics.map(({ id }, i) => {
-        const { score, why } = line.cells[i]!;
-        return <Figure key={id} value={score === null ? null : formatScore(score)} waiting={waiting || why === null} why={why} />;
-      })}
+      {line.cells.slice(0, shown).map(({ score, why }, i) => <Figure key={i} value={score === null ? null : format(score)} waiting={waiting || why === null} why={why} />)}
       {mapping.human !== undefined && <div role="gridcell" class="num" dir="auto">{(batch.cell(line.index, mapping.human) ?? "").slice(0, 40)}</div>}
     </>
   );
@@ -238,7 +250,8 @@ function Detail({ batch, index, onClose }: { engine: EngineClient; batch: Batch;
       })}
       {outcome === undefined ? <p class="hint">{words.table.waitingRow}</p>
         : outcome.kind === "judged" ? <RecordView record={outcome.record} />
-          : <p class="note"><strong>{text.results.unscored}.</strong> {outcome.message} <code>{outcome.code}</code></p>}
+          : outcome.kind === "rewarded" ? <RewardTable record={outcome.record} names={[rewardsText.alone]} />
+            : <p class="note"><strong>{text.results.unscored}.</strong> {outcome.message} <code>{outcome.code}</code></p>}
     </section>
   );
 }

@@ -1,16 +1,17 @@
 /** The results as rows of a table: made, filtered, searched, sorted. All pure. */
 import { meanScale, type Scale } from "../../own-rubrics";
-import type { Annotation, Rubric } from "../../types";
-import type { BatchResult } from "./types";
+import { batchText as words } from "../../text/batch";
+import type { Annotation, JudgeRecord, RewardRecord, Rubric } from "../../types";
+import type { Asks, BatchResult, Outcome } from "./types";
 
-/** Why a row has no score of a rubric, or null where it has one. */
+/** What a row has of one measure, or why it has nothing. */
 export type Cell = { score: number; why: null } | { score: null; why: string | null };
 
 export interface Line {
   /** Its place in the file. */
   index: number;
   state: "waiting" | "judged" | "failed";
-  /** One per rubric of the batch; `why` is null where the rubric was not asked. */
+  /** One per measure of the batch; `why` is null where it was not asked. */
   cells: Cell[];
   /** Mean of the scores that `meanOf` names; null where none of them was scored. */
   mean: number | null;
@@ -35,14 +36,33 @@ export function mean(values: number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-export function waitingLine(index: number, rubrics: Rubric[]): Line {
-  return { index, state: "waiting", cells: rubrics.map(() => ({ score: null, why: null })), mean: null, checklist: null, why: null, domain: null, difficulty: null, questions: 0, ms: null };
+export function waitingLine(index: number, asks: Asks): Line {
+  return { index, state: "waiting", cells: Array.from({ length: asks.head?.outputs ?? asks.rubrics.length }, () => ({ score: null, why: null })), mean: null, checklist: null, why: null, domain: null, difficulty: null, questions: 0, ms: null };
+}
+
+/** What came of a row that was asked. Of a head, nothing but numbers is a result (P16): else the row can be tried again. */
+export function outcomeOf(record: JudgeRecord | RewardRecord): Outcome {
+  if (record.format === "retort.judgement/1") return { kind: "judged", record };
+  const [reward] = record.rewards;
+  if (reward?.kind === "unscored") return { kind: "failed", code: reward.code, message: reward.message };
+  const numbers = reward !== undefined && reward.outputs.length > 0 && reward.outputs.every(Number.isFinite);
+  return numbers ? { kind: "rewarded", record } : { kind: "failed", code: "no_number", message: words.noNumber };
 }
 
 /** What the table shows of a result. */
-export function lineOf({ index, outcome, annotation, ms }: Omit<BatchResult, "batch">, rubrics: Rubric[]): Line {
-  const line = { ...waitingLine(index, rubrics), ...placeOf(annotation), ms };
+export function lineOf({ index, outcome, annotation, ms }: Omit<BatchResult, "batch">, asks: Asks): Line {
+  const line = { ...waitingLine(index, asks), ...placeOf(annotation), ms };
   if (outcome.kind === "failed") return { ...line, state: "failed", why: outcome.message };
+  if (outcome.kind === "rewarded") {
+    const [reward] = outcome.record.rewards;
+    const cells = line.cells.map((_, at): Cell => {
+      if (reward?.kind !== "scored") return { score: null, why: reward?.message ?? "" };
+      const value = reward.outputs[at];
+      return value !== undefined && Number.isFinite(value) ? { score: value, why: null } : { score: null, why: words.noNumber };
+    });
+    return { ...line, state: "judged", cells, questions: 1 };
+  }
+  const { rubrics } = asks;
   const { verdicts, checklist } = outcome.record;
   const cells = rubrics.map(({ id }): Cell => {
     const verdict = verdicts.find(({ rubric_id }) => rubric_id === id)?.verdict;
@@ -59,7 +79,7 @@ function placeOf(annotation: Annotation | null): Pick<Line, "domain" | "difficul
   return { domain: annotation?.domains[0]?.domain ?? null, difficulty: annotation?.difficulty ?? null };
 }
 
-export type SortBy = { by: "index" | "state" | "mean" | "checklist" } | { by: "rubric"; at: number };
+export type SortBy = { by: "index" | "state" | "mean" | "checklist" } | { by: "cell"; at: number };
 export type Sort = SortBy & { down: boolean };
 
 export type Show = "all" | "judged" | "unscored" | "failed" | "waiting";
@@ -83,7 +103,7 @@ function valueOf(line: Line, sort: Sort): number | null {
       return line.mean;
     case "checklist":
       return line.checklist;
-    case "rubric":
+    case "cell":
       return line.cells[sort.at]?.score ?? null;
   }
 }

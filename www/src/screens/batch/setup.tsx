@@ -2,11 +2,12 @@ import { formatCount } from "../../format";
 import type { EngineClient } from "../../engine";
 import { text } from "../../text";
 import { batchText as words } from "../../text/batch";
-import type { Table } from "../../types";
+import type { ColumnRole, Table } from "../../types";
 import { OwnRubrics } from "../../ui/own-rubrics";
 import type { Batch } from "./batch";
 import { HumanColumns } from "./human-columns";
-import { ROLES } from "./mapping";
+import { HEAD_ROLES, ROLES } from "./mapping";
+import { hasOverall } from "./pairs";
 import type { Mapping, SkillScope } from "./types";
 
 /** So many faults are listed; the count tells the rest. */
@@ -19,11 +20,13 @@ const SCOPES: SkillScope[] = ["all", "needed", "own"];
 export function Setup({ engine, batch }: { engine: EngineClient; batch: Batch }) {
   const [draft, settings] = [batch.draft.value!, batch.settings.value!];
   const { table } = draft;
-  const { builtin, model } = engine.state.value;
-  const { mapping, scope, own } = settings;
+  const { model } = engine.state.value;
+  const { mapping } = settings;
   const mapped = mapping.prompt !== undefined && mapping.response !== undefined;
-  const rubrics = batch.rubricsOf(settings);
-  const nothing = rubrics.length === 0;
+  const asks = batch.asksOf(settings);
+  const { head } = asks;
+  const nothing = !head && asks.rubrics.length === 0;
+  const roles = head ? HEAD_ROLES.filter((role) => role !== "human" || hasOverall(asks)) : ROLES;
   const ready = model.phase === "ready";
   const why = table.rows.length === 0 ? words.file.none : !mapped ? words.columns.required : nothing ? words.ask.noSkill : !ready ? words.ask.notReady : null;
   return (
@@ -43,7 +46,7 @@ export function Setup({ engine, batch }: { engine: EngineClient; batch: Batch })
         <legend>{words.columns.legend}</legend>
         <p class="hint">{words.columns.hint}</p>
         <div class="batch-columns">
-          {ROLES.map((role) => (
+          {roles.map((role) => (
             <label key={role}>{words.columns.role[role]}
               <select value={mapping[role] ?? ""} data-testid={`batch-role-${role}`} onChange={(event) => {
                 const { [role]: _, ...rest } = mapping;
@@ -57,37 +60,13 @@ export function Setup({ engine, batch }: { engine: EngineClient; batch: Batch })
           ))}
         </div>
       </fieldset>
-      {mapped && <Preview table={table} mapping={mapping} />}
+      {mapped && <Preview table={table} mapping={mapping} roles={roles} />}
       <fieldset class="batch-group">
-        <legend>{words.ask.legend}</legend>
-        <div class="segments">
-          {SCOPES.map((one) => (
-            <label key={one}>
-              <input type="radio" name="batch-scope" value={one} checked={scope === one} onChange={() => batch.change({ scope: one })} />
-              <span>{words.ask.scope[one]}</span>
-            </label>
-          ))}
-        </div>
-        <p class="hint">{words.ask.scopeHint[scope]}</p>
-        {scope === "own" && (
-          <div class="batch-skills">
-            {builtin.map(({ id, name }) => (
-              <label key={id} class="batch-tick">
-                <input type="checkbox" class="tick-box" checked={own.includes(id)} onChange={() => batch.change({ own: own.includes(id) ? own.filter((other) => other !== id) : [...own, id] })} />
-                {name}
-              </label>
-            ))}
-          </div>
-        )}
-        <OwnRubrics engine={engine} id="batch-own" ticked={settings.ticked ?? {}} onChange={(ticked) => batch.change({ ticked })} />
-        {(["overall", "checklist", "keep"] as const).map((name) => (
-          <label key={name} class="batch-tick">
-            <input type="checkbox" class="tick-box" checked={settings[name]} onChange={(event) => batch.change({ [name]: event.currentTarget.checked })} />
-            {words.ask[name]}
-          </label>
-        ))}
+        <legend>{head ? words.head.legend : words.ask.legend}</legend>
+        {head ? <p class="hint" data-testid="batch-head">{words.head.ask(head.outputs)}</p> : <SkillChoice engine={engine} batch={batch} />}
+        <Ticks batch={batch} names={head ? ["keep"] : ["overall", "checklist", "keep"]} />
       </fieldset>
-      {mapped && rubrics.length > 0 && <HumanColumns columns={table.columns} rubrics={rubrics} settings={settings} onChange={(human_by_skill) => batch.change({ human_by_skill })} />}
+      {mapped && <HumanColumns columns={table.columns} asks={asks} settings={settings} onChange={(human_by_skill) => batch.change({ human_by_skill })} />}
       <div class="buttons">
         <button type="button" class="primary" aria-disabled={why !== null} aria-describedby="batch-begin-hint" onClick={() => why === null && void batch.begin()}>
           {words.ask.begin(formatCount(table.rows.length))}
@@ -99,8 +78,53 @@ export function Setup({ engine, batch }: { engine: EngineClient; batch: Batch })
   );
 }
 
-function Preview({ table, mapping }: { table: Table; mapping: Mapping }) {
-  const shown = (["prompt", "response", "reference", "human"] as const).filter((role) => mapping[role] !== undefined);
+/** Which rubrics every row is judged by. */
+function SkillChoice({ engine, batch }: { engine: EngineClient; batch: Batch }) {
+  const settings = batch.settings.value!;
+  const { scope, own } = settings;
+  const { builtin } = engine.state.value;
+  return (
+    <>
+      <div class="segments">
+        {SCOPES.map((one) => (
+          <label key={one}>
+            <input type="radio" name="batch-scope" value={one} checked={scope === one} onChange={() => batch.change({ scope: one })} />
+            <span>{words.ask.scope[one]}</span>
+          </label>
+        ))}
+      </div>
+      <p class="hint">{words.ask.scopeHint[scope]}</p>
+      {scope === "own" && (
+        <div class="batch-skills">
+          {builtin.map(({ id, name }) => (
+            <label key={id} class="batch-tick">
+              <input type="checkbox" class="tick-box" checked={own.includes(id)} onChange={() => batch.change({ own: own.includes(id) ? own.filter((other) => other !== id) : [...own, id] })} />
+              {name}
+            </label>
+          ))}
+        </div>
+      )}
+      <OwnRubrics engine={engine} id="batch-own" ticked={settings.ticked ?? {}} onChange={(ticked) => batch.change({ ticked })} />
+    </>
+  );
+}
+
+function Ticks({ batch, names }: { batch: Batch; names: ("overall" | "checklist" | "keep")[] }) {
+  const settings = batch.settings.value!;
+  return (
+    <>
+      {names.map((name) => (
+        <label key={name} class="batch-tick">
+          <input type="checkbox" class="tick-box" checked={settings[name]} onChange={(event) => batch.change({ [name]: event.currentTarget.checked })} />
+          {words.ask[name]}
+        </label>
+      ))}
+    </>
+  );
+}
+
+function Preview({ table, mapping, roles }: { table: Table; mapping: Mapping; roles: readonly ColumnRole[] }) {
+  const shown = (["prompt", "response", "reference", "human"] as const).filter((role) => roles.includes(role) && mapping[role] !== undefined);
   return (
     <div class="batch-scroll" role="region" aria-label={words.columns.preview} tabIndex={0}>
       <table class="batch-figures batch-preview">

@@ -1,6 +1,6 @@
 /** What a batch is, as it is kept. */
 import type { Ticked } from "../../own-rubrics";
-import type { Annotation, Checklist, ColumnRole, JudgeRecord, Rubric, Table, TableRow } from "../../types";
+import type { Annotation, ColumnRole, EngineInfo, JudgeRecord, RewardRecord, Rubric, Table, TableRow } from "../../types";
 
 /** Which column has which part; a part without a column is not there. */
 export type Mapping = Partial<Record<ColumnRole, string>>;
@@ -30,12 +30,20 @@ export interface Identity {
   engine: string;
   model: string;
   adapter: string;
-  /** How the model is asked: by options, or in which form it writes. */
+  /** How the model is asked: by options, by its own head, or in which form it writes. */
   asked: string;
   rubrics: string;
 }
 
-export interface BatchHead {
+/** What is asked of every row. A model with a head of its own is asked nothing else, and then there are no rubrics. */
+export interface Asks {
+  /** As they were when the batch began, a person's own too: a batch that goes on asks the same, whatever became of the library. */
+  rubrics: Rubric[];
+  /** Batches of earlier versions have none. */
+  head?: NonNullable<EngineInfo["model"]["head"]>;
+}
+
+export interface BatchHead extends Asks {
   id: string;
   at: number;
   /** The file's name. */
@@ -43,8 +51,6 @@ export interface BatchHead {
   table: Omit<Table, "rows">;
   rows: number;
   settings: Settings;
-  /** As they were when the batch began, a person's own too: a batch that goes on asks the same, whatever became of the library. */
-  rubrics: Rubric[];
   /** Null until it begins. */
   identity: Identity | null;
   /** Rows that have a result. */
@@ -62,7 +68,9 @@ export interface BatchChunk {
 
 /** How one row came out. */
 export type Outcome =
-  | { kind: "judged"; record: JudgeRecord; checklist?: Checklist }
+  | { kind: "judged"; record: JudgeRecord }
+  /** What the model's own head gives. */
+  | { kind: "rewarded"; record: RewardRecord }
   /** It could not be judged at all; `message` says why. */
   | { kind: "failed"; code: string; message: string };
 
