@@ -71,6 +71,32 @@ test("a reward model's head is read for one response and for several, and kept",
   await expect(page.getByTestId("history-entry").getByTestId("reward")).toHaveCount(2);
 });
 
+/** In the worker: whoever fetches a model of the server's waits for it, until that is called off. */
+const NO_MODEL_COMES = `
+  const ask = self.fetch;
+  self.fetch = (what, how) => (/\\.gguf$/.test(String(what))
+    ? new Promise((_, reject) => how?.signal?.addEventListener("abort", () => reject(how.signal.reason)))
+    : ask(what, how));`;
+
+test("a judgement that waited for a model is refused in words when a reward model comes", async ({ page, gate }) => {
+  gate.workerPrelude = NO_MODEL_COMES;
+  await open(page, gate);
+  await expect(page.getByRole("checkbox", { name: "Readability", exact: true })).toBeVisible();
+  await fill(page);
+  await press(page, "Judge");
+  await expect(page.getByText("Waiting for the model. Judging starts by itself.")).toBeVisible();
+  await load(page, "reward-tiny.gguf", "-reward");
+  const error = page.getByTestId("error");
+  await expect(error).toHaveAttribute("data-code", "only_head");
+  await expect(error).toContainText("The judgement failed");
+  await expect(error).toContainText("The loaded model has a head of its own and gives one number to a whole response: it cannot judge by rubrics or checklists.");
+  await expect(error).toContainText("Load another model to judge by rubrics.");
+  await expect(page.getByText("Waiting for the model.")).toHaveCount(0);
+  // Asked again, it is asked as it can be.
+  await press(page, "Judge");
+  await expect(page.getByTestId("judge-rewards")).toHaveAttribute("data-phase", "done", { timeout: 60_000 });
+});
+
 const run = (page: Page) => page.getByTestId("batch-run");
 
 /** Rows for the batch screen; of a prompt's words the stand-in alone takes the pace. */
