@@ -219,9 +219,14 @@ fn checklists_take_linear_time() {
             let _ = generate(&wanted);
             start.elapsed()
         };
-        let (short, long) = (time(4_000), time(16_000));
-        // Four times the text: about four times the time, where quadratic is sixteen times; short times are noise.
-        assert!(long < short * 9 + Duration::from_millis(40), "{piece:?}: {short:?}, then {long:?}");
+        // Four times the text: about four times the time, where quadratic is sixteen times; short times are noise. The best of up to
+        // ten times each: another process may have had the processor, during one of the two as well as during the other.
+        let (mut short, mut long) = (Duration::MAX, Duration::MAX);
+        let linear = (0..10).any(|_| {
+            (short, long) = (short.min(time(4_000)), long.min(time(16_000)));
+            long < short * 9 + Duration::from_millis(40)
+        });
+        assert!(linear, "{piece:?}: {short:?}, then {long:?}");
     }
 }
 
