@@ -156,3 +156,31 @@ test("a paste of 100,000 characters stays whole, and what it costs is reported",
   test.info().annotations.push({ type: "long tasks in ms", description: JSON.stringify(taken) });
   // Figures are reported and not held: a busy machine makes every task a few times longer.
 });
+
+test("another judgement closes what was opened of the one before, and draws on in the same chart", async ({ page, gate }) => {
+  await open(page, gate);
+  await ready(page);
+  await fill(page);
+  await press(page, "Judge");
+  await done(page);
+  await page.getByTestId("scores").getByRole("button", { name: "Details of Readability" }).click();
+  await expect(page.locator("#details-readability")).toBeVisible();
+  const chart = page.locator("figure.radar canvas");
+  await expect(chart).toBeVisible();
+  const before = await chart.elementHandle();
+  const drawn = () => chart.evaluate((canvas: HTMLCanvasElement) => {
+    const clear = document.createElement("canvas");
+    [clear.width, clear.height] = [canvas.width, canvas.height];
+    return canvas.toDataURL() !== clear.toDataURL();
+  });
+  await expect.poll(drawn).toBe(true);
+  const run = await page.evaluate(() => document.querySelector("[data-testid=timing]")!.textContent);
+  await fill(page, "Name the months of spring in order.", "March, April and May.");
+  await press(page, "Judge");
+  await expect.poll(() => page.evaluate(() => document.querySelector("[data-testid=timing]")?.textContent ?? null), { timeout: 60_000 }).not.toBe(run);
+  await done(page);
+  await expect(page.locator("#details-readability")).toBeHidden();
+  // To make one takes longer than all else that is drawn of a run.
+  expect(await chart.evaluate((canvas, old) => canvas === old, before)).toBe(true);
+  await expect.poll(drawn).toBe(true);
+});

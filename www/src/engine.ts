@@ -1,7 +1,7 @@
 /** The page's side of the worker: starts it, talks to it, and notices when it dies. */
-import { signal, type Signal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { isForm, profileOf } from "./profile";
-import { INITIAL, reduce, type Action, type State } from "./state";
+import { INITIAL, reduce, stillOf, type Action, type State, type Still } from "./state";
 import { text } from "./text";
 import type { BackendChoice, JudgeEvent, JudgeRecord, JudgeRequest } from "./types";
 import { startWorker } from "./worker/start";
@@ -82,6 +82,9 @@ export interface Asked<Name extends CallName> {
 
 export class EngineClient {
   readonly state: Signal<State> = signal(INITIAL);
+  #still: Still | null = null;
+  /** For what shows nothing of a run: a judgement sends a message for each of its steps. */
+  readonly still: ReadonlySignal<Still> = computed(() => (this.#still = stillOf(this.state.value, this.#still)));
   #worker: Worker | null = null;
   #next_id = 1;
   /** Whether the model has read what may be asked next. */

@@ -1,6 +1,6 @@
 /** What is kept of judgements on this device: the one place that other screens give their results to. */
 import { signal, type ReadonlySignal } from "@preact/signals";
-import { all, headOf, size } from "./store/kept";
+import { allTaken, headOf } from "./store/kept";
 import { tell, troubleOf, using, watch, type StoreTrouble } from "./store";
 import type { CompareRecord, JudgeRecord, RewardRecord } from "./types";
 
@@ -96,7 +96,7 @@ async function put(kept: Kept): Promise<void> {
   const missed = (why: StoreTrouble | "limit") => (notKept.value = { why, count: (notKept.value?.count ?? 0) + 1 });
   try {
     const head = headOf(kept);
-    const before = taken ?? size(await all());
+    const before = taken ?? (await allTaken());
     // Another tab may have set it since.
     limit.value = recallLimit() ?? limit.value;
     if (before + head.bytes > limit.value) return void missed("limit");

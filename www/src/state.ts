@@ -320,6 +320,15 @@ export function reduce(state: State, message: FromWorker | Action): State {
   }
 }
 
+/** All of the state that stands still while a judgement goes on; of the run only whether it is running. */
+export type Still = Omit<State, "run"> & { running: boolean };
+
+/** The same value as before where nothing of it has changed, so that who reads it is not drawn anew. */
+export function stillOf({ run, ...rest }: State, before: Still | null): Still {
+  const still: Still = { ...rest, running: run?.phase === "running" };
+  return before !== null && (Object.keys(still) as (keyof Still)[]).every((key) => still[key] === before[key]) ? before : still;
+}
+
 /** Files chosen together are the parts of one model, whose names sort in their order; null for no file at all. */
 export function ownFiles(files: Iterable<File>): ModelSource | null {
   const [first, ...others] = [...files].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
@@ -334,12 +343,12 @@ export function presetOf({ presets }: Pick<State, "presets">, source: ModelSourc
 }
 
 /** The adapters that are offered for the model that is loaded or being loaded. */
-export function offeredAdapters(state: State): Offered[] {
+export function offeredAdapters(state: Pick<State, "presets" | "source">): Offered[] {
   return presetOf(state, state.source)?.adapters ?? [];
 }
 
 /** Which of the offered adapters is applied, if one of them is: by hash, since a file of one's own may have any name. */
-export function appliedOffer(state: State): Offered | undefined {
+export function appliedOffer(state: Pick<State, "presets" | "source" | "adapter">): Offered | undefined {
   const { applied } = state.adapter;
   return applied === null ? undefined : offeredAdapters(state).find(({ name, sha256 }) => applied.name === name && applied.sha256 === sha256);
 }

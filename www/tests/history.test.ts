@@ -2,7 +2,7 @@ import "fake-indexeddb/auto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { DEFAULT_LIMIT, incognito, keep, newId, notKept, setHistoryLimit, setIncognito, type Kept } from "../src/history";
 import { openStore, put, all as allNamed, remove as removeNamed, troubleOf, watch } from "../src/store";
-import { all, clear, find, headOf, importLines, matches, meanOf, oldestBeyond, pieces, readLine, remove, writeLine } from "../src/store/kept";
+import { all, allTaken, clear, find, headOf, importLines, matches, meanOf, oldestBeyond, pieces, readLine, remove, size, writeLine } from "../src/store/kept";
 import type { JudgeRecord, Verdict } from "../src/types";
 
 const scored = (expected: number, min = 1, max = 5): Verdict => ({ kind: "scored", expected, min, max, distribution: [], mass: 0.9, method: "option_probabilities", truncated: false });
@@ -40,6 +40,16 @@ describe("history", () => {
     await keep(entry("secret"));
     expect(await all()).toEqual([]);
   });
+  it("adds up what all entries take, however many pieces they are read in", async () => {
+    expect(await allTaken()).toBe(0);
+    // Read a hundred at a time: two full pieces, and then one of one.
+    const lines = Array.from({ length: 201 }, (_, i) => writeLine({ ...entry(`${i} ${"x".repeat(i)}`), id: `id-${String(i).padStart(4, "0")}`, at: i }));
+    expect(await importLines(lines.join(""), DEFAULT_LIMIT)).toMatchObject({ added: 201, faults: [] });
+    expect(await allTaken()).toBe(size(await all()));
+    await remove(["id-0200"]);
+    expect(await allTaken()).toBe(size(await all()));
+  });
+
   it("keeps nothing beyond its limit, and says how much was missed (P53)", async () => {
     setHistoryLimit(1000);
     const big = "x".repeat(1001);

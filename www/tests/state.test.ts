@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { INITIAL, ownFiles, reduce, type State } from "../src/state";
+import { INITIAL, ownFiles, reduce, stillOf, type State } from "../src/state";
 import type { AdapterInfo, EngineInfo, JudgeRecord, Rubric, RubricVerdict } from "../src/types";
 
 const rubric = (id: string): Rubric => ({
@@ -18,6 +18,23 @@ const record = (verdicts: RubricVerdict[], cancelled: boolean): JudgeRecord => (
 });
 const running = (): State => reduce(INITIAL, { type: "judge_requested", run_id: 7, request: { prompt: "", response: "", rubrics: ["a", "b", "c"].map(rubric) } });
 const ids = (state: State) => state.run!.rows.map((row) => row.verdict?.rubric_id ?? null);
+
+describe("what stands still while a judgement goes on", () => {
+  it("is the same value for every step of it, and another when it begins, ends or something else changes", () => {
+    const idle = stillOf(INITIAL, null);
+    expect(idle.running).toBe(false);
+    expect("run" in idle).toBe(false);
+    let state = running();
+    const begun = stillOf(state, idle);
+    expect([begun === idle, begun.running]).toEqual([false, true]);
+    state = reduce(state, { type: "judge_event", run_id: 7, event: { kind: "progress", done_tokens: 1, total_tokens: 2 } });
+    state = reduce(state, { type: "judge_event", run_id: 7, event: { kind: "verdict", index: 0, verdict: verdict("a", 3) } });
+    expect(stillOf(state, begun)).toBe(begun);
+    const told = stillOf(reduce(state, { type: "stall_changed", stalled: true }), begun);
+    expect([told === begun, told.stalled]).toEqual([false, true]);
+    expect(stillOf(reduce(state, { type: "judged", run_id: 7, record: record([], false) }), begun).running).toBe(false);
+  });
+});
 
 describe("a run", () => {
   it("puts each verdict into its row as it comes, whatever the order", () => {

@@ -38,6 +38,19 @@ export function all(): Promise<KeptHead[]> {
   return using((db) => db.getAll("heads"));
 }
 
+/** What all entries take. In pieces, since a long history would hold up whatever else the page does. */
+export async function allTaken(): Promise<number> {
+  let bytes = 0;
+  let after: string | null = null;
+  for (;;) {
+    const range: IDBKeyRange | null = after === null ? null : IDBKeyRange.lowerBound(after, true);
+    const piece: KeptHead[] = await using((db) => db.getAll("heads", range, PIECE));
+    bytes += size(piece);
+    if (piece.length < PIECE) return bytes;
+    after = piece.at(-1)!.id;
+  }
+}
+
 export function size(heads: Pick<KeptHead, "bytes">[]): number {
   return heads.reduce((sum, { bytes }) => sum + bytes, 0);
 }
@@ -267,7 +280,7 @@ export interface Imported {
 /** Takes in what an export has written. A bad line is reported and nothing else is lost; nothing is there twice. */
 export async function importLines(content: string, limit: number): Promise<Imported> {
   const told: Imported = { added: 0, known: 0, faults: [], beyond: 0 };
-  let taken = size(await all());
+  let taken = await allTaken();
   const lines = content.replace(/^\uFEFF/, "").split("\n");
   try {
     for (let from = 0; from < lines.length; from += PIECE) {

@@ -19,7 +19,7 @@ import { ModelStrip } from "./model-strip";
 
 /** The frame around every screen. */
 export function App({ engine }: { engine: EngineClient }) {
-  const state = engine.state.value;
+  const { version } = engine.still.value;
   const shown = SCREENS.find(({ name }) => name === route.value.screen) ?? null;
   useAnnouncements(engine);
   useTitle(shown?.name ?? null);
@@ -58,7 +58,7 @@ export function App({ engine }: { engine: EngineClient }) {
         <Privacy engine={engine} />
       </main>
       <footer class="foot">
-        <span>{state.version === null ? text.name : text.footer.version(state.version)}</span>
+        <span>{version === null ? text.name : text.footer.version(version)}</span>
         <span>{text.footer.licence}</span>
       </footer>
       <div class="unseen" role="status" aria-live="polite" data-testid="live">{announcement}</div>
@@ -136,7 +136,7 @@ function Mark() {
 
 function Privacy({ engine }: { engine: EngineClient }) {
   const { own, other } = pageRequests.value;
-  const worker = engine.state.value.worker_requests;
+  const worker = engine.still.value.worker_requests;
   const refused = refusedRequests.value + worker.refused;
   return (
     <section class="privacy" aria-labelledby="privacy-heading">

@@ -12,7 +12,7 @@ const MOST_SKILLS = 3;
 
 /** What the prompt asks: read from its words at once, and a person's to change. */
 export function AsksPanel({ engine, reading }: { engine: EngineClient; reading: Reading }) {
-  const { vocabulary } = engine.state.value;
+  const { vocabulary } = engine.still.value;
   const { annotation, items } = reading.asks.value;
   const problem = reading.problem.value;
   const nothing = !reading.has.value.prompt && items.length === 0;
@@ -52,7 +52,7 @@ export function ModelAsk({ engine, reading, name, label, doing, ask }: {
   doing: string;
   ask: () => Promise<void>;
 }) {
-  const { model, run } = engine.state.value;
+  const { model, running } = engine.still.value;
   const asking = reading.asking.value;
   if (model.phase !== "ready") return null;
   if (asking?.name === name) {
@@ -64,7 +64,7 @@ export function ModelAsk({ engine, reading, name, label, doing, ask }: {
       </span>
     );
   }
-  const busy = asking !== null || run?.phase === "running" || !reading.has.value.prompt;
+  const busy = asking !== null || running || !reading.has.value.prompt;
   return <button type="button" class="link" aria-disabled={busy} onClick={() => !busy && void ask()}>{label}</button>;
 }
 

@@ -4,7 +4,7 @@ import { AdapterPick, ModelPick } from "./model";
 
 /** What went wrong, what to do, and the buttons that do it. */
 export function ErrorPanel({ engine }: { engine: EngineClient }) {
-  const { error, stalled, source, backend, model } = engine.state.value;
+  const { error, stalled, source, backend, model } = engine.still.value;
   return (
     <div role="alert" class="alerts">
       {error && (

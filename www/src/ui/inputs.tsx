@@ -91,7 +91,7 @@ export function Inputs({ engine, reading, handle, chosen, onJudge }: Props) {
       {chat.shown("response")}
       <Field id="reference" label={text.input.reference} hint={text.input.referenceHint} rows={2} field={reference} onEdit={edited} error={null} optional />
       <Field id="system-prompt" label={text.input.system} hint={text.input.systemHint} rows={2} field={system} onEdit={edited} error={null} optional />
-      {profileOf(engine.state.value) !== "head" && <ModePicker reading={reading} />}
+      {profileOf(engine.still.value) !== "head" && <ModePicker reading={reading} />}
       <JudgeBar engine={engine} reading={reading} chosen={chosen} onJudge={onJudge} />
     </section>
   );
@@ -225,10 +225,10 @@ function ModePicker({ reading }: { reading: Reading }) {
 
 /** What keeps Judge from doing anything, or null. */
 function whyNot({ engine, reading, chosen }: Pick<Props, "engine" | "reading" | "chosen">): string | null {
-  const { model, builtin } = engine.state.value;
+  const { model, builtin } = engine.still.value;
   if (model.phase === "none") return text.judge.noModel;
   // Its head reads the response as a whole, whatever is chosen.
-  if (profileOf(engine.state.value) === "head") return null;
+  if (profileOf(engine.still.value) === "head") return null;
   const { skills, checklist, hard, overall } = reading.modes.value;
   if (!skills && !checklist && !hard && !overall) return text.judge.noMode;
   // The list may not be made yet, which is seen to when Judge is pressed.

@@ -5,7 +5,7 @@ import { text } from "../text";
 
 /** Which model judges, in one line: on every screen that does not show the model itself. */
 export function ModelStrip({ engine }: { engine: EngineClient }) {
-  const { model, adapter } = engine.state.value;
+  const { model, adapter } = engine.still.value;
   const line =
     model.phase === "ready"
       ? text.strip.ready(model.info.model.name, text.model.backend[model.info.backend], adapter.applied?.title ?? null)

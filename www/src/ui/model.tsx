@@ -13,7 +13,7 @@ const namer = (place: Place) => (name: string) => (place === "judge" ? name : `$
 
 /** Which model, and how to get another. `onFiles`: what is done with files of the person's own; they are loaded where it is absent. */
 export function ModelPanel({ engine, place = "judge", onFiles }: { engine: EngineClient; place?: Place; onFiles?: (files: File[]) => void }) {
-  const { model, presets, source, backend, forgotten } = engine.state.value;
+  const { model, presets, source, backend, forgotten } = engine.still.value;
   const id = namer(place);
   const current = source.kind === "preset" ? (source.name ?? presets.find((preset) => preset.default)?.name ?? "") : "";
   return (
@@ -30,7 +30,7 @@ export function ModelPanel({ engine, place = "judge", onFiles }: { engine: Engin
         <label class="stacked">
           {text.model.choose}
           <select value={current} onChange={(event) => engine.load({ kind: "preset", name: event.currentTarget.value }, backend)}>
-            {source.kind !== "preset" && <option value="">{sourceName(engine.state.value, source)}</option>}
+            {source.kind !== "preset" && <option value="">{sourceName(engine.still.value, source)}</option>}
             {presets.map((preset) => <option key={preset.name} value={preset.name}>{`${preset.title} (${formatBytes(preset.bytes)})`}</option>)}
           </select>
         </label>
@@ -82,7 +82,7 @@ function Status({ engine, model, id }: { engine: EngineClient; model: ModelState
     case "starting":
       return <p class="model-line">{text.model.starting}</p>;
     case "none": {
-      const { source, backend } = engine.state.value;
+      const { source, backend } = engine.still.value;
       return (
         <div class="model-line">
           <p>{text.model.none}</p>
@@ -116,18 +116,17 @@ function Status({ engine, model, id }: { engine: EngineClient; model: ModelState
 
 /** A preset's title, and a stored model's; a file goes by its name. */
 function titleOf(engine: EngineClient, name: string): string {
-  const { source, presets } = engine.state.value;
-  if (source.kind === "stored") return sourceName(engine.state.value, source) || name;
+  const { source, presets } = engine.still.value;
+  if (source.kind === "stored") return sourceName(engine.still.value, source) || name;
   return source.kind === "preset" ? (presets.find((preset) => preset.name === name)?.title ?? name) : name;
 }
 
 /** The adapter on top of the model: which one, and how to get another or none. */
 function AdapterPanel({ engine, id }: { engine: EngineClient; id: (name: string) => string }) {
-  const { adapter, run } = engine.state.value;
+  const { adapter, running: busy } = engine.still.value;
   const { applied, asked, changing, fetched } = adapter;
-  const busy = run?.phase === "running";
-  const offered = offeredAdapters(engine.state.value);
-  const current = appliedOffer(engine.state.value);
+  const offered = offeredAdapters(engine.still.value);
+  const current = appliedOffer(engine.still.value);
   const own = applied !== null && !current;
   // What is being changed to already stands as chosen; if it fails, what is applied does again.
   const shown = asked ? (asked.kind === "preset" ? asked.name : asked.kind) : applied === null ? "none" : (current?.name ?? "file");
@@ -180,7 +179,7 @@ export function ModelPick({ engine, label }: { engine: EngineClient; label: stri
   return (
     <FilePick id="model-file" label={label} multiple onFiles={(files) => {
       const source = ownFiles(files);
-      if (source) engine.load(source, engine.state.value.backend);
+      if (source) engine.load(source, engine.still.value.backend);
     }} />
   );
 }

@@ -18,46 +18,85 @@ const library = import("chart.js");
 // Drawing reports it; until then nobody waits for it.
 library.catch(() => undefined);
 
+type Drawing = Chart<"radar", (number | null)[], string[]>;
+
 /** Without Chart.js's animations: nothing waits for a frame (P43). */
-async function makeChart(canvas: HTMLCanvasElement): Promise<Chart<"radar", (number | null)[], string[]>> {
+async function makeChart(canvas: HTMLCanvasElement, responsive = true): Promise<Drawing> {
   const { Chart, RadarController, RadialLinearScale, PointElement, LineElement, Filler } = await library;
   Chart.register(RadarController, RadialLinearScale, PointElement, LineElement, Filler);
   return new Chart<"radar", (number | null)[], string[]>(canvas, {
     type: "radar",
     data: { labels: [], datasets: [] },
-    options: { animation: false, responsive: true, maintainAspectRatio: false, events: [] },
+    options: { animation: false, responsive, maintainAspectRatio: false, events: [] },
   });
 }
 
+/** A task of its own: what else is drawn of a verdict does not wait for the chart. */
+const ownTask = () => new Promise<void>((resolve) => setTimeout(resolve));
+const idle = () => new Promise<void>((resolve) => ("requestIdleCallback" in globalThis ? requestIdleCallback(() => resolve(), { timeout: 2000 }) : setTimeout(resolve, 200)));
+
+/**
+ * The first drawing takes many times as long as any later one, because the browser compiles what it runs and measures the font. So
+ * it is done once for nobody, after the page has come and before anything is judged, in parts.
+ */
+async function warmUp(): Promise<void> {
+  await library;
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [500, 420];
+  await idle();
+  const chart = await makeChart(canvas, false);
+  const labels = Array.from({ length: 12 }, (_, i) => `Skill number ${i + 1}`);
+  for (const count of [3, 3, 12, 12]) {
+    await idle();
+    draw(chart, { min: 1, max: 5, labels: labels.slice(0, count), values: labels.slice(0, count).map((_, i) => 1 + (i % 5)) });
+  }
+  chart.destroy();
+}
+// Where it fails, the first drawing says so.
+warmUp().catch(() => undefined);
+
 export function RadarChart({ radar }: { radar: RadarFigures }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const chart = useRef<Promise<Chart<"radar", (number | null)[], string[]>> | null>(null);
+  const redraw = useRef(() => {});
   const latest = useRef(radar);
   latest.current = radar;
 
   useEffect(() => {
-    const made = makeChart(canvas.current!);
-    chart.current = made;
-    const redraw = () => void made.then((drawn) => draw(drawn, latest.current));
-    redraw();
+    let chart: Drawing | null = null;
+    let left = false;
+    let due = false;
+    // What comes before it was drawn is drawn with it.
+    redraw.current = () => {
+      if (chart === null || due) return;
+      due = true;
+      void ownTask().then(() => {
+        due = false;
+        if (!left) draw(chart!, latest.current);
+      });
+    };
+    void ownTask()
+      .then(() => (left ? null : makeChart(canvas.current!)))
+      .then((made) => {
+        chart = made;
+        if (left) chart?.destroy();
+        else redraw.current();
+      });
     const dark = matchMedia("(prefers-color-scheme: dark)");
-    dark.addEventListener("change", redraw);
+    const again = () => redraw.current();
+    dark.addEventListener("change", again);
     return () => {
-      dark.removeEventListener("change", redraw);
-      void made.then((drawn) => drawn.destroy());
+      left = true;
+      dark.removeEventListener("change", again);
+      chart?.destroy();
     };
   }, []);
 
-  useEffect(() => {
-    void chart.current?.then((drawn) => draw(drawn, radar));
-  }, [radar.values.join(), radar.lines?.map(({ name, values }) => `${name} ${values.join()}`).join(";"), radar.labels.join(), radar.min, radar.max]);
+  useEffect(() => redraw.current(), [radar.values.join(), radar.lines?.map(({ name, values }) => `${name} ${values.join()}`).join(";"), radar.labels.join(), radar.min, radar.max]);
 
   return <div class="canvas-box"><canvas ref={canvas} /></div>;
 }
 
-function draw(chart: Chart<"radar", (number | null)[], string[]>, radar: RadarFigures): void {
-  // Destroyed while the library was still being fetched.
-  if (!chart.ctx) return;
+function draw(chart: Drawing, radar: RadarFigures): void {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const narrow = chart.width < 380;

@@ -38,7 +38,7 @@ export function Results({ engine, asked }: Props) {
         <h2 id="results-heading">{text.results.heading}</h2>
         {run && <Standing run={run} />}
       </div>
-      {run ? <RunResults engine={engine} run={run} asked={asked.value} key={run.run_id} /> : <Idle />}
+      {run ? <RunResults engine={engine} run={run} asked={asked.value} /> : <Idle />}
       <p class="honest"><strong>{text.results.weak}</strong> {text.results.weakMore}</p>
     </section>
   );
@@ -76,6 +76,7 @@ function Standing({ run }: { run: Run }) {
   return <span class="standing" data-testid="standing" data-phase={run.phase}>{standingOf(run)}</span>;
 }
 
+/** Everything is made anew for another run, with what was opened or told of it, but for the chart, which takes longer than all the rest. */
 function RunResults({ engine, run, asked }: { engine: EngineClient; run: Run; asked: JudgeRequest | null }) {
   const evidence = useMemo(() => (asked ? new LeaveOut(engine, asked) : null), [asked]);
   useEffect(() => () => evidence?.end(), [evidence]);
@@ -90,11 +91,11 @@ function RunResults({ engine, run, asked }: { engine: EngineClient; run: Run; as
         </p>
       ))}
       {run.record?.notices.map((notice) => <p class="note" key={notice} data-testid="notice">{notice}</p>)}
-      <Summary run={run} />
-      <Comparison run={run} questions={questions} />
+      <Summary run={run} key={`summary ${run.run_id}`} />
+      <Comparison run={run} questions={questions} key={`comparison ${run.run_id}`} />
       {run.rows.length > 0 && (
         <div class={radar.kind === "chart" ? "profile" : "profile lone"}>
-          <Table groups={groupRows(run.rows)} run={run} engine={engine} evidence={evidence} caption={text.results.caption} heading={text.results.skill} testid="scores" />
+          <Table key={run.run_id} groups={groupRows(run.rows)} run={run} engine={engine} evidence={evidence} caption={text.results.caption} heading={text.results.skill} testid="scores" />
           {radar.kind === "chart"
             ? <figure class="radar" aria-hidden="true"><RadarChart radar={radar} /><figcaption>{text.results.radarNote}</figcaption></figure>
             : <p class="hint no-radar" data-testid="no-radar">{text.results.noRadar[radar.why]}</p>}
@@ -107,15 +108,15 @@ function RunResults({ engine, run, asked }: { engine: EngineClient; run: Run; as
             : text.results.noTotal(run.record.total.message)}
         </p>
       )}
-      {list.length > 0 && <Findings engine={engine} run={run} rows={list} />}
-      {questions.length > 0 && <HardQuestions engine={engine} run={run} rows={questions} />}
+      {list.length > 0 && <Findings engine={engine} run={run} rows={list} key={`findings ${run.run_id}`} />}
+      {questions.length > 0 && <HardQuestions engine={engine} run={run} rows={questions} key={`hard ${run.run_id}`} />}
       {run.overall && (
-        <section class="part" aria-labelledby="overall-heading" data-testid="overall">
+        <section class="part" aria-labelledby="overall-heading" data-testid="overall" key={`overall ${run.run_id}`}>
           <h3 id="overall-heading">{text.overall.heading}</h3>
           <Table groups={[{ title: null, rows: [run.overall] }]} run={run} engine={engine} evidence={evidence} caption={text.overall.caption} heading={text.overall.rubric} testid="overall-score" />
         </section>
       )}
-      {run.record && <RecordBar record={run.record} />}
+      {run.record && <RecordBar record={run.record} key={`record ${run.run_id}`} />}
     </>
   );
 }

@@ -28,7 +28,7 @@ const SCOPES: Scope[] = ["all", "needed", "own"];
 const ABILITIES = Object.keys(text.skills.ability) as (keyof typeof text.skills.ability)[];
 
 export function SkillsPanel({ engine, reading, custom, off, scope, ticked, chosen }: Props) {
-  const { builtin, overall } = engine.state.value;
+  const { builtin, overall } = engine.still.value;
   const all = [...builtin, ...custom.value];
   const on = new Set(chosen.value.map((rubric) => rubric.id));
   const known = new Set(all.map((rubric) => rubric.id));
