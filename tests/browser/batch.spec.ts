@@ -64,6 +64,19 @@ test("a file with faults is judged, its bad rows are told, results agree with a 
   await page.keyboard.press("Enter");
   await expect(page.getByTestId("batch-detail")).toContainText("Explain part 2 of the sky.");
   await expect(page.getByTestId("batch-detail").getByTestId("record-row")).toHaveCount(1);
+  await page.keyboard.press("Escape");
+  // An Escape that follows an Enter before the next frame closes what the Enter has opened.
+  await page.locator('[data-place="2"]').evaluate(async (row) => {
+    row.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    await new Promise((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = resolve;
+      port2.postMessage(null);
+    });
+    document.activeElement!.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  });
+  await expect(page.getByTestId("batch-detail")).toHaveCount(0);
+  await expect(page.locator('[data-place="2"]')).toBeFocused();
   await expect(page.getByTestId("batch-means-skill")).toBeVisible();
   // The column "human" was found by its name, and that of the one skill by the skill's.
   const agreement = page.getByTestId("batch-agreement");

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { faultOf, isHard, type ItemChange, type Listed } from "../asks";
 import type { EngineClient } from "../engine";
 import { formatWeight } from "../format";
@@ -200,8 +200,8 @@ function Editor({ listed, reading, vocabulary, open }: ItemProps) {
   const change = (to: ItemChange) => reading.dispatch({ type: "item_edited", id: item.id, change: to });
   const id = (field: string) => `${field}-${item.id}`;
   const later = (element: string) => requestAnimationFrame(() => document.getElementById(element)?.focus());
-  // Whoever opens an item wants to change its words; whoever has moved it to another group goes with it.
-  useEffect(() => {
+  // Whoever opens an item wants to change its words, and may begin to at once; whoever has moved it to another group goes with it.
+  useLayoutEffect(() => {
     const stay = document.activeElement;
     if (stay === document.body || stay?.id === id("edit") || stay?.tagName === "BUTTON") area.current?.focus();
   }, []);

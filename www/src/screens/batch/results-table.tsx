@@ -228,7 +228,8 @@ function Detail({ batch, index, onClose }: { engine: EngineClient; batch: Batch;
     void batch.result(index).then((got) => left || (result.value = got));
     return () => void (left = true);
   }, [index, state]);
-  useEffect(() => heading.current?.focus(), []);
+  // At once: an Escape that follows an Enter must find the focus in here.
+  useLayoutEffect(() => heading.current?.focus(), []);
   const outcome = result.value?.outcome;
   return (
     <section class="batch-detail" aria-labelledby="batch-detail-heading" data-testid="batch-detail" onKeyDown={(event) => {

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { formatPercent } from "../../format";
 import type { Kept } from "../../history";
 import { announcement } from "../../live";
@@ -27,7 +27,7 @@ export function Entry({ id }: { id: string }) {
     return () => void (left = true);
   }, [id]);
   const ready = found.value !== null;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (ready) heading.current?.focus();
   }, [ready, id]);
 

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { announcement } from "../../live";
 import { hrefOf, route } from "../../router";
 import { learnText } from "../../text/learn";
@@ -30,7 +30,7 @@ export default function Learn({ engine }: ScreenProps) {
 
 function Overview({ unknown, entered }: { unknown: string | null; entered: boolean }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (entered) heading.current?.focus();
   }, []);
   const best = progress.value;

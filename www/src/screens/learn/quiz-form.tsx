@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { announcement } from "../../live";
 import { learnText } from "../../text/learn";
 import { progress, setProgress, withResult } from "./progress";
@@ -14,7 +14,7 @@ export function QuizForm({ session }: { session: Session }) {
   const right = rightOf(quiz.value, lesson.quiz);
   /** Where the focus goes when the form has changed under it. */
   const move = useRef<"result" | "first" | null>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (move.current !== null) form.current?.querySelector<HTMLElement>(move.current === "first" ? "input" : ".learn-result")?.focus();
     move.current = null;
   }, [checked]);

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { EngineClient } from "../../engine";
 import { announcement } from "../../live";
 import { amend, hrefOf, route } from "../../router";
@@ -29,7 +29,7 @@ export function LessonView({ engine, name, packed, entered }: {
   const session = sessionOf(lesson);
   const heading = useRef<HTMLHeadingElement>(null);
   const link = useLink(session, packed);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!entered) return;
     heading.current?.focus({ preventScroll: true });
     heading.current?.scrollIntoView({ block: "start" });

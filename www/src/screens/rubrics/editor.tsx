@@ -1,5 +1,5 @@
 import { useSignal, type Signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { diffLines } from "diff";
 import type { EngineClient } from "../../engine";
 import { dropEntry, freeTitle, keepEntry, library, wanted, withVersion, type Entry, type EntryKind, type Version } from "../../library";
@@ -134,9 +134,10 @@ export function Editor({ engine, opened, changed, onClose, onSaved, onDeleted }:
   useEffect(() => {
     changed.value = unwritten.current !== null || (versions[0]?.source ?? opened.source) !== source.value || (entry?.title ?? opened.title) !== title.value.trim();
   });
+  // Before the next key is pressed.
+  useLayoutEffect(() => titleField.current?.focus(), []);
   useEffect(() => {
     void read();
-    titleField.current?.focus();
     return () => {
       turn.current += 1;
       if (timer.current) clearTimeout(timer.current);
