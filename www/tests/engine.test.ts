@@ -64,3 +64,42 @@ describe("a judgement that was asked for while a model was loading", () => {
     expect(sent()).toEqual([]);
   });
 });
+
+describe("reading ahead", () => {
+  /** The calls and cancels that the worker was sent, in their order. */
+  const told = () => (worker.sent as ToWorker[]).flatMap((message) => (message.type === "call" ? [message.call.name] : ["cancel_call", "judge", "set_adapter"].includes(message.type) ? [message.type] : []));
+
+  it("is stopped by whatever else is asked of the model, and by nothing else", () => {
+    const { engine, loaded } = loading();
+    engine.readAhead(request);
+    // There is no model yet.
+    expect(told()).toEqual([]);
+    loaded(null);
+    engine.readAhead(request);
+    expect(engine.ahead.value).toBe("reading");
+    void engine.call("annotate", { instruction: "p" }).answer.catch(() => undefined);
+    expect(told()).toEqual(["read_ahead", "annotate"]);
+    void engine.call("compare", { prompt: "p", responses: ["a", "b"] }).answer.catch(() => undefined);
+    expect(told().slice(2)).toEqual(["cancel_call", "compare"]);
+    expect(engine.ahead.value).toBe("none");
+    engine.readAhead(request);
+    engine.judge(request);
+    expect(told().slice(4)).toEqual(["read_ahead", "cancel_call", "judge"]);
+    // Nothing is read while a judgement runs.
+    engine.readAhead(request);
+    expect(told()).toHaveLength(7);
+  });
+
+  it("says when it is done, and reads nothing for a model with a head of its own", async () => {
+    const { engine, loaded } = loading();
+    loaded(null);
+    engine.readAhead(request);
+    const call = (worker.sent as ToWorker[]).find((message) => message.type === "call")!;
+    worker.hear({ type: "answered", call_id: call.call_id, get: undefined } satisfies FromWorker);
+    await vi.waitFor(() => expect(engine.ahead.value).toBe("read"));
+    const other = loading();
+    other.loaded({ outputs: 1, labels: [] });
+    other.engine.readAhead(request);
+    expect(told()).toEqual([]);
+  });
+});
