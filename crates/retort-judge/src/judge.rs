@@ -328,13 +328,14 @@ pub async fn read_ahead<M: LanguageModel>(
     }
     let tree = inquiry(request, &questions).plan(model)?.tree();
     let prefix = PromptTree { branches: Vec::new(), ..tree };
-    model.answer(&prefix, &mut Ahead(progress)).await?;
+    model.answer(&prefix, &mut Progress(progress)).await?;
     Ok(model.usage())
 }
 
-struct Ahead<'a>(&'a mut dyn FnMut(usize, usize) -> Flow);
+/// Tells whoever gave a function how far it is, and nothing else.
+pub(crate) struct Progress<'a>(pub(crate) &'a mut dyn FnMut(usize, usize) -> Flow);
 
-impl Watch for Ahead<'_> {
+impl Watch for Progress<'_> {
     fn progress(&mut self, done: usize, total: usize) -> Flow {
         (self.0)(done, total)
     }

@@ -6,10 +6,11 @@
 use std::ops::Range;
 
 use retort_lm::{
-    Answer, Flow, LanguageModel, LmError, Pool, Readout, Segment, Segments, StateRequest, Usage, Watch,
+    Answer, Flow, LanguageModel, LmError, Pool, Readout, Segment, Segments, StateRequest, Usage,
 };
 
 use crate::inquiry::{Aim, Inquiry};
+use crate::judge::Progress;
 use crate::prompt::{Field, TextRole, Truncation};
 use crate::question::Question;
 use crate::{JudgeError, Wording};
@@ -124,14 +125,6 @@ fn weighted(parts: &[Vec<f32>], weights: &[usize]) -> Vec<f32> {
         return (0..width).map(at).collect();
     };
     one.clone()
-}
-
-struct Progress<'a>(&'a mut dyn FnMut(usize, usize) -> Flow);
-
-impl Watch for Progress<'_> {
-    fn progress(&mut self, done: usize, total: usize) -> Flow {
-        (self.0)(done, total)
-    }
 }
 
 #[cfg(test)]
